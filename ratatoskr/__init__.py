@@ -1,0 +1,1 @@
+"""Ratatoskr's presenters: the command line and what it is made of."""

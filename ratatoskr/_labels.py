@@ -1,0 +1,74 @@
+"""What every presenter shows of the end of a turn: one label line and one exit code.
+
+Pure: it only makes strings and numbers. Text from the server is shown with ``repr()``, so it can
+neither end its line nor command the terminal.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from ratatoskr_proto import (
+    Done,
+    Event,
+    EventTooLarge,
+    MalformedEnvelope,
+    MalformedSseData,
+    MalformedSseId,
+    ProtocolError,
+    RatatoskrError,
+    ServerError,
+    SseConnectFailed,
+    SseConnectionDropped,
+    TurnIdFlip,
+)
+
+
+class ExitCode(enum.IntEnum):
+    """The exit codes of the command; docs/command-line.md lists them for its users."""
+
+    DONE = 0
+    USAGE = 2
+    CONNECT_FAILED = 20
+    DROPPED = 21
+    PROTOCOL = 22
+    SERVER_ERROR = 23
+    INTERRUPTED = 130
+
+
+def label(item: Event | RatatoskrError) -> str:
+    """Return the label line of an error or of a terminal event, without a line end."""
+    match item:
+        case MalformedSseData(raw):
+            return f"[malformed_sse_data] raw={raw!r}"
+        case MalformedSseId(raw):
+            return f"[malformed_sse_id] raw={raw!r}"
+        case MalformedEnvelope(raw):
+            return f"[malformed_envelope] raw={raw!r}"
+        case TurnIdFlip(expected, got):
+            return f"[turn_id_flip] expected={expected} got={got}"
+        case EventTooLarge(limit):
+            return f"[event_too_large] limit={limit}"
+        case SseConnectionDropped(last_sse_id, reason):
+            return f"[connection_dropped] last_sse_id={last_sse_id} reason={reason!r}"
+        case SseConnectFailed(status, body, reason):
+            return f"[connect_failed] status={status} reason={reason!r} body={body!r}"
+        case ServerError(message):
+            return f"[error] message={message!r}"
+        case Done():
+            return "[done]"
+    raise TypeError(f"{type(item).__name__} has no label: it ends no turn")
+
+
+def exit_code(item: Event | RatatoskrError) -> ExitCode:
+    """Return the exit code of a turn that ended with this error or terminal event."""
+    match item:
+        case SseConnectFailed():
+            return ExitCode.CONNECT_FAILED
+        case SseConnectionDropped():
+            return ExitCode.DROPPED
+        case ProtocolError():
+            return ExitCode.PROTOCOL
+        case ServerError():
+            return ExitCode.SERVER_ERROR
+    return ExitCode.DONE

@@ -1,0 +1,50 @@
+"""Ratatoskr's state machines: Server-Sent Events without any I/O.
+
+``EventStreamDecoder`` reads any ``text/event-stream``; ``TurnDecoder`` reads the turn of a chat
+server that travels on one. Bytes go in; events and error objects come out, in order, whatever the
+chunking. Only the standard library is needed.
+"""
+
+from ._encode import encode_comment, encode_event
+from ._errors import (
+    EventTooLarge,
+    MalformedEnvelope,
+    MalformedSseData,
+    MalformedSseId,
+    ProtocolError,
+    RatatoskrError,
+    SseConnectFailed,
+    SseConnectionDropped,
+    TurnIdFlip,
+)
+from ._events import DEFAULT_EVENT_TYPES, Done, Event, EventTypes, ServerError, Text, Unknown
+from ._sse_id import SseId
+from ._turn import TurnDecoder, TurnState
+from ._wire import Comment, EventStreamDecoder, ServerSentEvent
+
+__all__ = [
+    "DEFAULT_EVENT_TYPES",
+    "Comment",
+    "Done",
+    "Event",
+    "EventStreamDecoder",
+    "EventTooLarge",
+    "EventTypes",
+    "MalformedEnvelope",
+    "MalformedSseData",
+    "MalformedSseId",
+    "ProtocolError",
+    "RatatoskrError",
+    "ServerError",
+    "ServerSentEvent",
+    "SseConnectFailed",
+    "SseConnectionDropped",
+    "SseId",
+    "Text",
+    "TurnDecoder",
+    "TurnIdFlip",
+    "TurnState",
+    "Unknown",
+    "encode_comment",
+    "encode_event",
+]

@@ -1,0 +1,191 @@
+"""The one family of errors.
+
+    RatatoskrError
+    ├─ ProtocolError             the server broke the protocol
+    │  ├─ MalformedSseData       a frame's data is not JSON
+    │  ├─ MalformedSseId         a frame's id is not "<turn>:<seq>"
+    │  ├─ MalformedEnvelope      the JSON is no event we know how to read
+    │  ├─ TurnIdFlip             the turn changed in the middle of a stream
+    │  └─ EventTooLarge          an event passed the size limit
+    ├─ SseConnectionDropped      the stream ended before its terminal event
+    └─ SseConnectFailed          there was no stream
+
+Instances are values: the decoders return them in their place behind the events that came before,
+and the transports raise them. They are compared, hashed, copied and pickled by their fields.
+
+They are ordinary classes and not frozen dataclasses, because Python itself writes
+``__traceback__`` and ``__notes__`` on an exception that is raised.
+
+Text from the server is cut in the constructor, so no error keeps more of a payload than its field
+shows. See docs/errors.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._sse_id import SseId
+
+__all__ = [
+    "EventTooLarge",
+    "MalformedEnvelope",
+    "MalformedSseData",
+    "MalformedSseId",
+    "ProtocolError",
+    "RatatoskrError",
+    "SseConnectFailed",
+    "SseConnectionDropped",
+    "TurnIdFlip",
+]
+
+_MAX_RAW_DATA = 200
+_MAX_RAW_ID = 64
+_MAX_BODY = 1024
+
+
+class RatatoskrError(Exception):
+    """Base of every error of this project.
+
+    ``__match_args__`` names the fields of a class in the order of its constructor.
+    """
+
+    __match_args__: tuple[str, ...] = ()
+
+    def _fields(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self.__match_args__)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._fields() == other._fields()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._fields()))
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__match_args__)
+        return f"{type(self).__name__}({fields})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._fields()
+
+
+class ProtocolError(RatatoskrError):
+    """Base of the errors that say: the server broke the protocol."""
+
+
+class _MalformedText(ProtocolError):
+    """A piece of server text that could not be read, cut to ``_limit`` characters."""
+
+    __match_args__ = ("raw",)
+    _limit = _MAX_RAW_DATA
+    _what = ""
+
+    def __init__(self, raw: str) -> None:
+        self.raw: str = _text("raw", raw)[: self._limit]
+        super().__init__(f"malformed {self._what}: {self.raw!r}")
+
+
+class MalformedSseData(_MalformedText):
+    """The data of a frame is not JSON.
+
+    ``raw`` (str) holds its first 200 characters, and so does the message.
+    """
+
+    _what = "SSE data"
+
+
+class MalformedSseId(_MalformedText):
+    """The id of a frame is not ``<turn>:<seq>``, each 1 to 19 ASCII digits.
+
+    ``raw`` (str) holds its first 64 characters, and so does the message.
+    """
+
+    _limit = _MAX_RAW_ID
+    _what = "SSE id"
+
+
+class MalformedEnvelope(_MalformedText):
+    """The data of a frame is JSON, but not an event.
+
+    It is no object, has no string ``type``, or has a known type whose fields are missing or of the
+    wrong kind. ``raw`` (str) holds its first 200 characters, and so does the message.
+    """
+
+    _what = "event envelope"
+
+
+class TurnIdFlip(ProtocolError):
+    """A frame belongs to another turn than the stream.
+
+    ``expected`` (int) is the turn of the stream, ``got`` (int) that of the frame.
+    """
+
+    __match_args__ = ("expected", "got")
+
+    def __init__(self, expected: int, got: int) -> None:
+        self.expected: int = _integer("expected", expected)
+        self.got: int = _integer("got", got)
+        super().__init__(f"turn id changed from {expected} to {got}")
+
+
+class EventTooLarge(ProtocolError):
+    """An event passed the size limit and was skipped.
+
+    ``limit`` (int) is the limit in bytes. The size seen is not told: it would depend on how the
+    stream was cut into chunks.
+    """
+
+    __match_args__ = ("limit",)
+
+    def __init__(self, limit: int) -> None:
+        self.limit: int = _integer("limit", limit)
+        super().__init__(f"event larger than {limit} bytes")
+
+
+class SseConnectionDropped(RatatoskrError):
+    """The stream ended before its terminal event.
+
+    ``last_sse_id`` (SseId or None) is that of the last event that came out, from where a turn can
+    be resumed. ``reason`` (str) starts with one of the words listed in docs/errors.md.
+    """
+
+    __match_args__ = ("last_sse_id", "reason")
+
+    def __init__(self, last_sse_id: SseId | None, reason: str) -> None:
+        if last_sse_id is not None and not isinstance(last_sse_id, SseId):
+            raise TypeError(
+                f"last_sse_id must be an SseId or None, not {type(last_sse_id).__name__}"
+            )
+        self.last_sse_id: SseId | None = last_sse_id
+        self.reason: str = _text("reason", reason)
+        super().__init__(f"connection dropped after id {last_sse_id}: {reason}")
+
+
+class SseConnectFailed(RatatoskrError):
+    """There was no stream to read.
+
+    ``status`` (int or None) is the HTTP status if an answer came. ``body`` (str) holds the first
+    1024 characters of that answer's body. ``reason`` (str) starts with one of the words listed in
+    docs/errors.md.
+    """
+
+    __match_args__ = ("status", "body", "reason")
+
+    def __init__(self, status: int | None, body: str, reason: str) -> None:
+        self.status: int | None = None if status is None else _integer("status", status)
+        self.body: str = _text("body", body)[:_MAX_BODY]
+        self.reason: str = _text("reason", reason)
+        super().__init__(f"no event stream (status {status}): {reason}")
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a str, not {type(value).__name__}")
+    return value
+
+
+def _integer(name: str, value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{name} must be an int, not {type(value).__name__}")
+    return value

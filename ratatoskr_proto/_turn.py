@@ -1,0 +1,259 @@
+"""The turn layer: frames in, typed events and errors out.
+
+The protocol, with the reason for each rule, is described in docs/turn-protocol.md. Its states are
+data, and all there is to know of them is in ``TRANSITIONS``:
+
+- While ``STREAMING``, each frame is judged by ``_judge``, rule by rule.
+- ``DONE`` and ``FAILED`` are final. What comes later is discarded and nothing is retained.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import json
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from ._errors import (
+    EventTooLarge,
+    MalformedEnvelope,
+    MalformedSseData,
+    MalformedSseId,
+    RatatoskrError,
+    SseConnectionDropped,
+    TurnIdFlip,
+)
+from ._events import DEFAULT_EVENT_TYPES, Event, EventTypes, Unknown
+from ._sse_id import SseId
+from ._wire import DEFAULT_MAX_EVENT_BYTES, EventStreamDecoder, ServerSentEvent, WireItem, as_bytes
+
+
+class TurnState(enum.Enum):
+    """Where a turn stands."""
+
+    STREAMING = "streaming"  #: events may come
+    DONE = "done"  #: the terminal event has come out
+    FAILED = "failed"  #: an error has come out
+
+
+class TurnInput(enum.Enum):
+    """What can happen to a turn."""
+
+    EVENT = "event"  #: an event that is not terminal
+    TERMINAL = "terminal"  #: an event that is
+    ERROR = "error"  #: a frame that breaks the protocol, or the caller's own code failing on one
+    EOF = "eof"  #: the end of the stream
+
+
+# A state without a row is final.
+TRANSITIONS: dict[tuple[TurnState, TurnInput], TurnState] = {
+    (TurnState.STREAMING, TurnInput.EVENT): TurnState.STREAMING,
+    (TurnState.STREAMING, TurnInput.TERMINAL): TurnState.DONE,
+    (TurnState.STREAMING, TurnInput.ERROR): TurnState.FAILED,
+    (TurnState.STREAMING, TurnInput.EOF): TurnState.FAILED,
+}
+
+TurnItem: TypeAlias = Event | RatatoskrError
+
+
+class TurnDecoder:
+    """Decodes the one turn that a connection carries, without any I/O.
+
+    Feed it bytes with ``receive_data``, or the frames of another parser with ``receive_sse``, and
+    say when they end with ``receive_eof``. Use a new decoder for each connection.
+
+    ``resume_from`` (SseId or None) is the id of the last event seen on an earlier connection:
+    events up to it, which a server may send again, are dropped. ``event_types`` (EventTypes) says
+    which JSON becomes which event. ``loads`` (callable) reads JSON and raises ValueError or
+    RecursionError for what it cannot read. ``max_event_bytes`` (int >= 1) limits one event, in
+    bytes.
+    """
+
+    def __init__(
+        self,
+        resume_from: SseId | None = None,
+        event_types: EventTypes = DEFAULT_EVENT_TYPES,
+        loads: Callable[[str], Any] = json.loads,
+        max_event_bytes: int = DEFAULT_MAX_EVENT_BYTES,
+    ) -> None:
+        """Raises TypeError or ValueError for an argument that is not as described above."""
+        if resume_from is not None and not isinstance(resume_from, SseId):
+            raise TypeError(
+                f"resume_from must be an SseId or None, not {type(resume_from).__name__}; "
+                f"SseId.parse('42:3') makes one"
+            )
+        if resume_from is not None:
+            SseId.parse(str(resume_from))  # raises ValueError for numbers that no id can have
+        if not isinstance(event_types, EventTypes):
+            raise TypeError(
+                f"event_types must be an EventTypes, not {type(event_types).__name__}; "
+                f"DEFAULT_EVENT_TYPES.with_types(...) makes one"
+            )
+        if not callable(loads):
+            raise TypeError(f"loads must be callable, not {type(loads).__name__}")
+        self._event_types = event_types
+        self._loads = loads
+        self._state = TurnState.STREAMING
+        self._last_sse_id = resume_from
+        self._turn_id = None if resume_from is None else resume_from.turn_id
+        # Events up to this place are replays; None once the first event beyond it has come.
+        self._replay_end = None if resume_from is None else resume_from.seq
+        # None in a final state, so that nothing of the stream is retained.
+        self._wire: EventStreamDecoder | None = EventStreamDecoder(max_event_bytes)
+        self._retry_ms: int | None = None
+        self._fed_with = ""
+        self._items: list[TurnItem] = []
+
+    @property
+    def state(self) -> TurnState:
+        """Where the turn stands (TurnState)."""
+        return self._state
+
+    @property
+    def last_sse_id(self) -> SseId | None:
+        """The id of the last event that came out, ``resume_from`` until then."""
+        return self._last_sse_id
+
+    @property
+    def turn_id(self) -> int | None:
+        """The number of the turn: that of ``resume_from``, or of the first event that came out."""
+        return self._turn_id
+
+    @property
+    def retry_ms(self) -> int | None:
+        """The last valid ``retry:`` of the stream in milliseconds, or None."""
+        return self._retry_ms if self._wire is None else self._wire.retry_ms
+
+    @property
+    def pending(self) -> bool:
+        """Whether bytes of an unfinished event are held."""
+        return self._wire is not None and self._wire.pending
+
+    def receive_data(self, chunk: bytes | bytearray | memoryview) -> list[TurnItem]:
+        """Take the next bytes and return what they complete, in order: events, and at most one
+        error, which is the last item. Once the turn is over, all input is discarded.
+
+        No bytes make it raise. Raises TypeError if ``chunk`` is not bytes-like, RuntimeError after
+        ``receive_sse()``; and lets through any exception that ``loads`` or an event class was not
+        expected to raise, after which the turn has failed.
+        """
+        data = as_bytes(chunk)
+        if self._wire is None or not data:
+            return []
+        self._check_feeding("receive_data")
+        items: list[TurnItem] = []
+        self._wire._feed(data, functools.partial(self._receive_item, items))
+        return items
+
+    def receive_sse(self, sse: Any) -> list[TurnItem]:
+        """Take one frame that another parser has dispatched, in place of its bytes.
+
+        ``sse`` is any object with attributes ``data`` and ``id``, each a str or None, which counts
+        as ``""``; the events of httpx-sse and httpx2 are such. ``id`` must be the stream's last
+        event id, as the standard has it. Returns and raises what ``receive_data`` does.
+        """
+        fields = []
+        for name in ("event", "data", "id"):
+            value = getattr(sse, name, sse)
+            if value is not None and not isinstance(value, str):
+                raise TypeError(
+                    f"receive_sse() takes an object whose event, data and id are str or None; "
+                    f"{name} of this {type(sse).__name__} is not"
+                )
+            fields.append(value or "")
+        if self._wire is None:
+            return []
+        self._check_feeding("receive_sse")
+        items: list[TurnItem] = []
+        self._receive_item(items, ServerSentEvent(*fields))
+        return items
+
+    def receive_eof(self, reason: str = "end of stream") -> list[TurnItem]:
+        """Say that the stream has ended, for whatever ``reason`` (str); docs/errors.md has a list.
+
+        Returns ``[]`` if the turn was over, else one ``SseConnectionDropped``, whose reason also
+        says if an unfinished event was lost. Raises TypeError if ``reason`` is not a str.
+        """
+        if not isinstance(reason, str):
+            raise TypeError(f"reason must be a str, not {type(reason).__name__}")
+        if self._wire is None:
+            return []
+        if self.pending:
+            reason += "; unfinished event lost"
+        self._move(TurnInput.EOF)
+        return [SseConnectionDropped(self._last_sse_id, reason)]
+
+    def _check_feeding(self, method: str) -> None:
+        if self._fed_with not in ("", method):
+            raise RuntimeError(
+                f"{method}() was called after {self._fed_with}(): feed a decoder with one of them"
+            )
+        self._fed_with = method
+
+    def _receive_item(self, items: list[TurnItem], item: WireItem) -> bool:
+        """Append what an item of the wire layer becomes; return whether the turn is over."""
+        if isinstance(item, ServerSentEvent):
+            try:
+                judged = self._judge(item.data, item.id)
+            except BaseException:  # of the caller's own code, see receive_data
+                self._move(TurnInput.ERROR)
+                raise
+        else:
+            assert isinstance(item, EventTooLarge)  # comments were not asked for
+            judged = item
+        if judged is None:
+            return False
+        items.append(judged)
+        if isinstance(judged, RatatoskrError):
+            self._move(TurnInput.ERROR)
+        else:
+            self._last_sse_id = judged.sse_id
+            self._turn_id = judged.sse_id.turn_id
+            self._move(TurnInput.TERMINAL if judged.terminal else TurnInput.EVENT)
+        return self._wire is None
+
+    def _move(self, happening: TurnInput) -> None:
+        self._state = TRANSITIONS[self._state, happening]
+        if self._wire is not None and self._state is not TurnState.STREAMING:
+            self._retry_ms = self._wire.retry_ms
+            self._wire = None
+
+    def _judge(self, data: str, raw_id: str) -> TurnItem | None:
+        """Apply the rules of docs/turn-protocol.md, in their order, to one frame; None skips it."""
+        # 1. A frame with exactly empty data says nothing, so not even its id is looked at. This is
+        # no truthiness check of something stripped: white space is data.
+        if data == "":
+            return None
+        # 2. The id, its own or the one before it, is "<turn>:<seq>".
+        try:
+            sse_id = SseId.parse(raw_id)
+        except ValueError:
+            return MalformedSseId(raw_id)
+        # 3. One connection carries one turn.
+        if self._turn_id is not None and sse_id.turn_id != self._turn_id:
+            return TurnIdFlip(self._turn_id, sse_id.turn_id)
+        # 4. The data is JSON. RecursionError, for deep nesting, is no ValueError.
+        try:
+            body = self._loads(data)
+        except (ValueError, RecursionError):
+            return MalformedSseData(data)
+        # 5. The JSON is an object with a string "type" and what that type needs.
+        type_name = body.get("type") if isinstance(body, dict) else None
+        if not isinstance(type_name, str):
+            return MalformedEnvelope(data)
+        event_class = self._event_types.get(type_name)
+        if event_class is None:
+            event: Event = Unknown(type_name, sse_id=sse_id, body=body)
+        else:
+            try:
+                event = event_class.from_body(sse_id, body)
+            except (ValueError, TypeError, KeyError):
+                return MalformedEnvelope(data)
+        # 6. After a resume, what the caller has seen already is dropped, but never the end.
+        if self._replay_end is not None:
+            if sse_id.seq <= self._replay_end and not event.terminal:
+                return None
+            self._replay_end = None
+        # 7. It comes out.
+        return event

@@ -1,0 +1,1 @@
+"""Ratatoskr's transports."""
