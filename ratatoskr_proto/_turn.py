@@ -153,20 +153,17 @@ class TurnDecoder:
         as ``""``; the events of httpx-sse and httpx2 are such. ``id`` must be the stream's last
         event id, as the standard has it. Returns and raises what ``receive_data`` does.
         """
-        fields = []
-        for name in ("event", "data", "id"):
-            value = getattr(sse, name, sse)
-            if value is not None and not isinstance(value, str):
-                raise TypeError(
-                    f"receive_sse() takes an object whose event, data and id are str or None; "
-                    f"{name} of this {type(sse).__name__} is not"
-                )
-            fields.append(value or "")
+        fields = [getattr(sse, name, False) for name in ("event", "data", "id")]
+        if not all(field is None or isinstance(field, str) for field in fields):
+            raise TypeError(
+                f"receive_sse() takes an object whose event, data and id are str or None; "
+                f"this {type(sse).__name__} is none"
+            )
         if self._wire is None:
             return []
         self._check_feeding("receive_sse")
         items: list[TurnItem] = []
-        self._receive_item(items, ServerSentEvent(*fields))
+        self._receive_item(items, ServerSentEvent(*[field or "" for field in fields]))
         return items
 
     def receive_eof(self, reason: str = "end of stream") -> list[TurnItem]:

@@ -1,0 +1,80 @@
+"""Imports go one way, and what a module says it exports is there."""
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ratatoskr_proto
+
+ROOT = Path(__file__).parent.parent
+LAYERS = ["ratatoskr_proto", "ratatoskr_transports", "ratatoskr"]
+SOURCES = [path for layer in LAYERS for path in sorted((ROOT / layer).rglob("*.py"))]
+
+
+def imported_modules(path):
+    """The absolute names of the modules that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield node.module
+
+
+def test_sources_are_found():
+    assert {path.relative_to(ROOT).parts[0] for path in SOURCES} == set(LAYERS)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_go_one_way(path):
+    layer = LAYERS.index(path.relative_to(ROOT).parts[0])
+    tops = {name.split(".")[0] for name in imported_modules(path)}
+    assert not tops & set(LAYERS[layer + 1 :])
+
+
+def test_the_core_needs_the_standard_library_only():
+    for path in SOURCES:
+        if path.is_relative_to(ROOT / "ratatoskr_proto"):
+            tops = {name.split(".")[0] for name in imported_modules(path)}
+            assert tops <= sys.stdlib_module_names | {"ratatoskr_proto"}
+
+
+def test_importing_the_core_loads_no_io():
+    unwanted = ["asyncio", "socket", "ssl", "selectors", "logging", "threading", "random"]
+    unwanted += ["httpx", "httpx2", "h11", "anyio", "trio", "hypothesis"]
+    code = (
+        "import sys; before = set(sys.modules); import ratatoskr_proto; "
+        f"print(*sorted((set(sys.modules) - before) & set({unwanted})))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.split() == []
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_exported_names_are_there_and_sorted(name):
+    module = importlib.import_module(name)
+    names = getattr(module, "__all__", [])
+    assert all(hasattr(module, each) for each in names)
+    assert len(set(names)) == len(names)
+
+
+def test_the_core_exports_every_public_class_and_function_that_it_imports():
+    public = {name for name in vars(ratatoskr_proto) if not name.startswith("_")}
+    assert public == set(ratatoskr_proto.__all__)
+
+
+def test_the_core_exports_the_names_of_the_guide():
+    assert set(ratatoskr_proto.__all__) == {
+        *["EventStreamDecoder", "ServerSentEvent", "Comment"],
+        *["TurnDecoder", "TurnState", "SseId", "DEFAULT_EVENT_TYPES", "EventTypes"],
+        *["Event", "Text", "Done", "ServerError", "Unknown"],
+        *["RatatoskrError", "ProtocolError", "MalformedSseData", "MalformedSseId"],
+        *["MalformedEnvelope", "TurnIdFlip", "EventTooLarge"],
+        *["SseConnectionDropped", "SseConnectFailed"],
+        *["encode_event", "encode_comment"],
+    }
