@@ -7,6 +7,8 @@ def main() -> int:
     """Run the command and return its exit code."""
     try:
         from ratatoskr import cli
+
+        return cli.main()
     except ModuleNotFoundError as error:
         if error.name not in ("click", "rich"):
             raise
@@ -16,7 +18,6 @@ def main() -> int:
             file=sys.stderr,
         )
         return 2
-    return cli.main()
 
 
 if __name__ == "__main__":

@@ -126,7 +126,9 @@ def _progress(source: BinaryIO, file: str) -> Iterator[Callable[[int], bytes]]:
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 
     columns = (BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    # While the bar is there, rich prints the labels too, and would wrap them.
+    console = Console(stderr=True, soft_wrap=True)
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=total)
 
         def read_and_show(size: int) -> bytes:
@@ -170,36 +172,53 @@ def _write(text: str) -> None:
 def _say(line: str) -> None:
     """Write a line to stderr; if nobody listens there, the exit code still tells."""
     if sys.stderr is not None:
-        with contextlib.suppress(OSError):
+        try:
             print(line, file=sys.stderr, flush=True)
+        except OSError:
+            _abandon(sys.stderr)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with these arguments, by default the process's, and return its exit code."""
     try:
-        return cli.main(arguments, prog_name="ratatoskr", standalone_mode=False) or 0
+        return _run(sys.argv[1:] if arguments is None else arguments)
     except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
+        _say(error.format_message())
         return ExitCode.USAGE
     except click.ClickException as error:
-        _say(f"ratatoskr: {error.format_message()}")
+        _say(f"ratatoskr: {_printable(error.format_message())}")
         return ExitCode.USAGE
-    except (KeyboardInterrupt, click.Abort):
+    except KeyboardInterrupt:
         _say("ratatoskr: interrupted")
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        _abandon_stdout()
+        _abandon(sys.stdout)
         return ExitCode.DONE
     except OSError as error:
-        _abandon_stdout()
+        _abandon(sys.stdout)
         _say(f"ratatoskr: cannot write to stdout: {error.strerror}")
         return ExitCode.USAGE
 
 
-def _abandon_stdout() -> None:
-    """Let the interpreter flush stdout into nothing when it ends, instead of failing once more."""
-    if sys.stdout is not None:
+def _run(arguments: Sequence[str]) -> int:
+    """Like ``cli.main()``, which has its own way with Ctrl-C and with a closed stdout."""
+    try:
+        with cli.make_context("ratatoskr", list(arguments)) as context:
+            code: int = cli.invoke(context)
+            return code
+    except click.exceptions.Exit as end:
+        return end.exit_code
+
+
+def _printable(text: str) -> str:
+    """Show what could command the terminal, or end the line, as ``repr()`` does."""
+    return "".join([char if char.isprintable() else repr(char)[1:-1] for char in text])
+
+
+def _abandon(stream: TextIO | None) -> None:
+    """Let the interpreter flush a stream into nothing when it ends, and not fail once more."""
+    if stream is not None:
         with contextlib.suppress(OSError):
             null = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, sys.stdout.fileno())
+            os.dup2(null, stream.fileno())
             os.close(null)

@@ -43,7 +43,7 @@ def encode_event(
             raise ValueError(f"retry_ms must be an int, not {type(retry_ms).__name__}")
         if not 0 <= retry_ms < _RETRY_END:
             raise ValueError(f"retry_ms must be at least 0 and below 10**{MAX_RETRY_DIGITS}")
-        lines.append(f"retry: {retry_ms}")
+        lines.append(f"retry: {int(retry_ms)}")
     lines += [f"data: {line}" for line in _LINE_END.split(_text("data", data))]
     return _join(*lines, "")
 

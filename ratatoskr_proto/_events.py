@@ -100,12 +100,14 @@ class Unknown(Event):
 
 class EventTypes(Mapping[str, type[Event]]):
     """Which event class a ``"type"`` becomes: a read-only mapping. Start from
-    ``DEFAULT_EVENT_TYPES`` and add to it with ``with_types``.
+    ``DEFAULT_EVENT_TYPES`` and add to it with ``with_types``, or from none.
     """
 
-    def __init__(self, classes: Mapping[str, type[Event]]) -> None:
-        """``classes`` maps each ``"type"`` to its class; ``with_types`` is the way to make one."""
-        self._classes = dict(classes)
+    def __init__(self, *classes: type[Event]) -> None:
+        """Raises what ``with_types`` does."""
+        for cls in classes:
+            _check_event_class(cls)
+        self._classes = {cls.type: cls for cls in classes}
 
     def __getitem__(self, type_name: str) -> type[Event]:
         return self._classes[type_name]
@@ -126,9 +128,7 @@ class EventTypes(Mapping[str, type[Event]]):
         Raises TypeError for what is not a dataclass derived from ``Event``, has no class attribute
         ``type``, or has a field whose annotation ``Event.from_body`` cannot check.
         """
-        for cls in classes:
-            _check_event_class(cls)
-        return EventTypes(self._classes | {cls.type: cls for cls in classes})
+        return EventTypes(*self._classes.values(), *classes)
 
 
 def _check_event_class(cls: type[Event]) -> None:
@@ -136,11 +136,14 @@ def _check_event_class(cls: type[Event]) -> None:
         raise TypeError(f"an event type is a class derived from Event, not {cls!r}")
     if not isinstance(getattr(cls, "type", None), str):
         raise TypeError(f'{cls.__name__} needs a class attribute such as type = "tool_call"')
+    if not inspect.ismethod(cls.from_body):
+        raise TypeError(f"{cls.__name__}.from_body must be a class method")
+    for base in cls.__mro__:
+        annotations = inspect.get_annotations(base).values()
+        has_fields = any("ClassVar" not in str(annotation) for annotation in annotations)
+        if has_fields and "__dataclass_fields__" not in vars(base):
+            raise TypeError(f"{base.__name__} must be decorated with @dataclass(frozen=True)")
     if cls.from_body.__func__ is Event.from_body.__func__:  # type: ignore[attr-defined]
-        fields = {each.name for each in dataclasses.fields(cls)}
-        for name, annotation in inspect.get_annotations(cls).items():
-            if name not in fields and "ClassVar" not in str(annotation):
-                raise TypeError(f"{cls.__name__} must be decorated with @dataclass(frozen=True)")
         _readable_fields(cls)
 
 
@@ -169,7 +172,7 @@ def _readable_fields(cls: type[Event]) -> tuple[_Field, ...]:
 def _work_out_fields(cls: type[Event]) -> Iterator[_Field]:
     try:
         annotations = typing.get_type_hints(cls)
-    except NameError as error:
+    except Exception as error:  # an annotation may be any text
         raise TypeError(
             f"the annotations of {cls.__name__} cannot be read: {error}; "
             f"name only what its module can see"
@@ -212,4 +215,4 @@ def _is_of(kinds: tuple[type, ...], value: object) -> bool:
     return isinstance(value, kinds) or (float in kinds and isinstance(value, int))
 
 
-DEFAULT_EVENT_TYPES = EventTypes({}).with_types(Text, Done, ServerError)
+DEFAULT_EVENT_TYPES = EventTypes(Text, Done, ServerError)

@@ -83,8 +83,9 @@ class TurnDecoder:
                 f"resume_from must be an SseId or None, not {type(resume_from).__name__}; "
                 f"SseId.parse('42:3') makes one"
             )
-        if resume_from is not None:
-            SseId.parse(str(resume_from))  # raises ValueError for numbers that no id can have
+        # Raises ValueError for numbers that no id can have.
+        if resume_from is not None and SseId.parse(str(resume_from)) != resume_from:
+            raise TypeError(f"resume_from must hold two ints, not {tuple(resume_from)!r}")
         if not isinstance(event_types, EventTypes):
             raise TypeError(
                 f"event_types must be an EventTypes, not {type(event_types).__name__}; "
@@ -103,7 +104,6 @@ class TurnDecoder:
         self._wire: EventStreamDecoder | None = EventStreamDecoder(max_event_bytes)
         self._retry_ms: int | None = None
         self._fed_with = ""
-        self._items: list[TurnItem] = []
 
     @property
     def state(self) -> TurnState:
@@ -136,7 +136,7 @@ class TurnDecoder:
 
         No bytes make it raise. Raises TypeError if ``chunk`` is not bytes-like, RuntimeError after
         ``receive_sse()``; and lets through any exception that ``loads`` or an event class was not
-        expected to raise, after which the turn has failed.
+        expected to raise: the turn has failed then, and events of this call are lost.
         """
         data = as_bytes(chunk)
         if self._wire is None or not data:
@@ -153,17 +153,20 @@ class TurnDecoder:
         as ``""``; the events of httpx-sse and httpx2 are such. ``id`` must be the stream's last
         event id, as the standard has it. Returns and raises what ``receive_data`` does.
         """
-        fields = [getattr(sse, name, False) for name in ("event", "data", "id")]
-        if not all(field is None or isinstance(field, str) for field in fields):
-            raise TypeError(
-                f"receive_sse() takes an object whose event, data and id are str or None; "
-                f"this {type(sse).__name__} is none"
-            )
+        fields: list[str] = []
+        for name in ServerSentEvent._fields:
+            value = getattr(sse, name, False)
+            if value is not None and not isinstance(value, str):
+                raise TypeError(
+                    f"receive_sse() takes an object whose event, data and id are str or None; "
+                    f"{name} of this {type(sse).__name__} is not"
+                )
+            fields.append(value or "")
         if self._wire is None:
             return []
         self._check_feeding("receive_sse")
         items: list[TurnItem] = []
-        self._receive_item(items, ServerSentEvent(*[field or "" for field in fields]))
+        self._receive_item(items, ServerSentEvent(*fields))
         return items
 
     def receive_eof(self, reason: str = "end of stream") -> list[TurnItem]:
@@ -247,6 +250,11 @@ class TurnDecoder:
                 event = event_class.from_body(sse_id, body)
             except (ValueError, TypeError, KeyError):
                 return MalformedEnvelope(data)
+            if not isinstance(event, Event) or event.sse_id != sse_id:
+                raise TypeError(
+                    f"{event_class.__name__}.from_body() must return an event with the sse_id that "
+                    f"it was given, not {event!r:.100}"
+                )
         # 6. After a resume, what the caller has seen already is dropped, but never the end.
         if self._replay_end is not None:
             if sse_id.seq <= self._replay_end and not event.terminal:

@@ -1,6 +1,7 @@
 """The encoder, and that the decoder reads of it what went in."""
 
 import re
+from enum import Enum
 
 import pytest
 from hypothesis import example, given
@@ -60,6 +61,13 @@ def test_decoding_gives_back_what_went_in(events):
 def test_comment_comes_back_line_by_line_and_nothing_else_does(text):
     result = decode_wire(encode_comment(text), comments=True)
     assert result.items == [Comment(line) for line in with_lf(text).split("\n")]
+
+
+def test_retry_of_an_int_subclass_is_its_number():
+    class Delay(int, Enum):
+        SHORT = 5
+
+    assert decode_wire(encode_event("a", retry_ms=Delay.SHORT)).retry_ms == 5
 
 
 def test_empty_id_is_written_and_none_is_not():

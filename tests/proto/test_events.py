@@ -3,7 +3,7 @@
 import copy
 import dataclasses
 import pickle
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, InitVar, dataclass, field
 from typing import Annotated, Any, ClassVar, Optional
 
 import pytest
@@ -18,6 +18,8 @@ from ratatoskr_proto import (
     ServerError,
     SseId,
     Text,
+    TurnDecoder,
+    TurnState,
     Unknown,
     encode_event,
 )
@@ -139,6 +141,13 @@ def test_table_is_a_read_only_mapping():
         types["text"] = Done
 
 
+def test_table_can_be_made_from_nothing():
+    types = EventTypes(ToolCall)
+    assert isinstance(decode(types, type="text", text="hi"), Unknown)
+    with pytest.raises(TypeError, match="derived from Event"):
+        EventTypes({"text": Text})
+
+
 def annotated(annotation, **options):
     """An event class with one field of this annotation."""
     namespace = {"type": "t", "__annotations__": {"value": annotation}, **options}
@@ -211,9 +220,34 @@ def test_another_annotation_is_a_type_error(annotation):
         DEFAULT_EVENT_TYPES.with_types(annotated(annotation))
 
 
-def test_annotation_that_cannot_be_read_is_a_type_error():
+@pytest.mark.parametrize("annotation", ["NoSuchName", "typing.NoSuchName", "int (", ""])
+def test_annotation_that_cannot_be_read_is_a_type_error(annotation):
     with pytest.raises(TypeError, match="cannot be read"):
-        DEFAULT_EVENT_TYPES.with_types(annotated("NoSuchName"))
+        DEFAULT_EVENT_TYPES.with_types(annotated(annotation))
+
+
+def test_from_body_that_is_no_class_method_is_a_type_error():
+    @dataclass(frozen=True)
+    class Plain(Event):
+        type = "plain"
+
+        def from_body(self, sse_id, body):
+            raise NotImplementedError
+
+    with pytest.raises(TypeError, match=r"Plain.from_body must be a class method"):
+        DEFAULT_EVENT_TYPES.with_types(Plain)
+
+
+def test_keyword_only_mark_and_init_variables_are_no_missing_decorator():
+    @dataclass(frozen=True)
+    class Marked(Event):
+        type = "marked"
+        _: KW_ONLY
+        size: int = 0
+        unit: InitVar[str] = "ms"
+
+    event = decode(DEFAULT_EVENT_TYPES.with_types(Marked), type="marked", size=3)
+    assert event.size == 3
 
 
 def test_class_without_type_is_a_type_error():
@@ -237,8 +271,12 @@ def test_forgotten_decorator_is_a_type_error():
         type = "undecorated"
         name: str
 
-    with pytest.raises(TypeError, match="must be decorated"):
-        DEFAULT_EVENT_TYPES.with_types(Undecorated)
+    class Further(Undecorated):
+        type = "further"
+
+    for cls in (Undecorated, Further):
+        with pytest.raises(TypeError, match="Undecorated must be decorated"):
+            DEFAULT_EVENT_TYPES.with_types(cls)
 
 
 def test_subclass_without_fields_of_its_own_needs_no_decorator():
@@ -261,6 +299,24 @@ def test_any_other_exception_of_an_event_class_is_the_callers():
     types = DEFAULT_EVENT_TYPES.with_types(picky(ZeroDivisionError))
     with pytest.raises(ZeroDivisionError):
         decode(types, type="picky")
+
+
+@pytest.mark.parametrize(
+    "result", [None, 5, {}, Text("a", sse_id=SseId(43, 1), body={}), MalformedEnvelope("x")]
+)
+def test_override_of_from_body_must_return_its_event(result):
+    @dataclass(frozen=True)
+    class Wrong(Event):
+        type = "wrong"
+
+        @classmethod
+        def from_body(cls, sse_id, body):
+            return result
+
+    decoder = TurnDecoder(event_types=DEFAULT_EVENT_TYPES.with_types(Wrong))
+    with pytest.raises(TypeError, match=r"Wrong.from_body\(\) must return an event"):
+        decoder.receive_data(encode_event('{"type":"wrong"}', id="42:1"))
+    assert decoder.state is TurnState.FAILED
 
 
 def picky(error):

@@ -422,6 +422,8 @@ def test_feeding_a_decoder_in_both_ways_is_a_runtime_error():
     [
         ({"resume_from": "42:1"}, TypeError, "SseId.parse"),
         ({"resume_from": (42, 1)}, TypeError, "SseId.parse"),
+        ({"resume_from": SseId("42", 1)}, TypeError, "two ints"),
+        ({"resume_from": SseId(42, True)}, ValueError, "'<turn>:<seq>'"),
         ({"resume_from": SseId(-1, 1)}, ValueError, "'<turn>:<seq>'"),
         ({"resume_from": SseId(1, 10**19)}, ValueError, "1 to 19 ASCII digits"),
         ({"event_types": {"text": Text}}, TypeError, "with_types"),

@@ -1,0 +1,116 @@
+"""Running the command: in this process, or as one of its own where pipes, signals and terminals
+matter."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from typing import NamedTuple
+
+import pytest
+
+from ratatoskr.cli import main
+
+TIMEOUT = 30
+# Settings that would change the streams of a process.
+UNWANTED = {"PYTHONIOENCODING", "PYTHONUNBUFFERED", "PYTHONUTF8"}
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in UNWANTED}
+COMMAND = [sys.executable, "-W", "error", "-m", "ratatoskr"]
+
+
+class Run(NamedTuple):
+    code: int
+    stdout: bytes
+    stderr: bytes
+
+    @property
+    def lines(self):
+        """The objects on stdout."""
+        return [json.loads(line) for line in self.stdout.splitlines()]
+
+    @property
+    def said(self):
+        """The lines on stderr."""
+        return self.stderr.decode().splitlines()
+
+
+@pytest.fixture
+def run_main(capsysbinary):
+    """Runs the command in this process."""
+
+    def run(*arguments):
+        code = main(arguments)
+        return Run(code, *capsysbinary.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def decode(run_main, tmp_path):
+    """Runs ``ratatoskr decode`` in this process on a file that holds the given bytes."""
+
+    def run(stream, *options):
+        file = tmp_path / "stream"
+        file.write_bytes(stream)
+        return run_main("decode", *options, str(file))
+
+    return run
+
+
+@pytest.fixture
+def start():
+    """Starts the command as a process, by default with pipes. It ends with the test, or when it
+    takes too long.
+    """
+    with contextlib.ExitStack() as stack:
+
+        def start(*arguments, env=None, command=COMMAND, **streams):
+            pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+            process = stack.enter_context(
+                subprocess.Popen(
+                    [*command, *arguments], env=ENVIRONMENT | (env or {}), **pipes | streams
+                )
+            )
+            stack.callback(process.kill)
+            watchdog = threading.Timer(TIMEOUT, process.kill)
+            watchdog.start()
+            stack.callback(watchdog.cancel)
+            return process
+
+        yield start
+
+
+@pytest.fixture
+def run_process(start):
+    """Runs the command as a process to its end."""
+
+    def run(*arguments, stdin=b"", **how):
+        process = start(*arguments, **how)
+        stdout, stderr = process.communicate(stdin)
+        return Run(process.returncode, stdout or b"", stderr or b"")
+
+    return run
+
+
+@pytest.fixture
+def without_module():
+    """Gives the command as it runs where a module is not installed."""
+
+    def command(name):
+        script = f"""
+import sys
+
+class NotInstalled:
+    def find_spec(name, path=None, target=None):
+        if name == {name!r}:
+            raise ModuleNotFoundError("not installed", name=name)
+
+sys.meta_path.insert(0, NotInstalled)
+from ratatoskr.__main__ import main
+sys.exit(main())
+"""
+        return [sys.executable, "-W", "error", "-c", script]
+
+    return command

@@ -1,0 +1,193 @@
+"""``ratatoskr decode`` as a process: pipes, signals, encodings."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ratatoskr_proto import encode_event
+
+if os.name != "posix":
+    pytest.skip("needs the pipes and signals of POSIX", allow_module_level=True)
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "mimir_turn.py"
+
+HI = encode_event('{"type": "text", "text": "Hi"}', id="42:1")
+DONE = encode_event('{"type": "done"}', id="42:2")
+SAID = [b"[done]", b"2 events, %d bytes read" % len(HI + DONE)]
+
+
+@pytest.fixture
+def turn_file(tmp_path):
+    file = tmp_path / "turn.sse"
+    file.write_bytes(HI + DONE)
+    return str(file)
+
+
+@pytest.fixture
+def gone():
+    """The end of a pipe to write to, whose reader has gone away."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    yield writer
+    os.close(writer)
+
+
+@pytest.fixture
+def full():
+    """A device that takes nothing."""
+    try:
+        device = os.open("/dev/full", os.O_WRONLY)
+    except OSError:
+        pytest.skip("needs /dev/full")
+    yield device
+    os.close(device)
+
+
+def without(stream):
+    """The command, started with this stream closed, such as ``>&-``."""
+    python = [sys.executable, "-W", "error", "-m", "ratatoskr"]
+    return ["sh", "-c", f'exec "$@" {stream}', "sh", *python]
+
+
+# stdin
+
+
+@pytest.mark.parametrize("arguments", [["decode"], ["decode", "-"]])
+def test_stdin_is_read(run_process, arguments):
+    run = run_process(*arguments, stdin=HI + DONE)
+    assert len(run.lines) == 2
+    assert run.stderr.splitlines() == SAID
+    assert run.code == 0
+
+
+@pytest.mark.parametrize("options", [[], ["--wire"]])
+def test_a_line_is_written_before_the_next_frame_is_sent(start, options):
+    process = start("decode", *options, bufsize=0)
+    for seq in (1, 2, 3):
+        process.stdin.write(encode_event('{"type": "x"}', id=f"42:{seq}"))
+        assert b"42:%d" % seq in process.stdout.readline()
+
+
+def test_the_end_of_the_turn_is_not_waited_for_on_stdin(start):
+    process = start("decode", bufsize=0)
+    process.stdin.write(HI + DONE)
+    assert process.wait() == 0
+
+
+def test_stdin_that_is_closed_is_one_line(run_process):
+    run = run_process("decode", command=without("<&-"))
+    assert (run.code, run.said) == (2, ["ratatoskr: stdin is closed; name a file"])
+
+
+def test_the_example_is_over_1000_events_and_done(start):
+    with subprocess.Popen([sys.executable, EXAMPLE], stdout=subprocess.PIPE) as example:
+        process = start("decode", stdin=example.stdout)
+        stdout, stderr = process.communicate()
+    assert stdout.count(b"\n") > 1000
+    assert stderr.startswith(b"[done]\n")
+    assert process.returncode == 0
+
+
+# stdout and stderr
+
+
+def test_a_reader_that_goes_away_ends_it_in_silence(start):
+    process = start("decode", bufsize=0)
+    process.stdin.write(HI)
+    process.stdout.readline()
+    process.stdout.close()
+    process.stdin.write(HI)
+    assert process.wait() == 0
+    assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize("options", [[], ["--wire"]])
+def test_a_reader_that_never_was_ends_it_in_silence(run_process, gone, turn_file, options):
+    run = run_process("decode", *options, turn_file, stdout=gone)
+    assert (run.code, run.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["decode", "--help"]])
+def test_help_without_a_reader_ends_in_silence(run_process, gone, arguments):
+    run = run_process(*arguments, stdout=gone)
+    assert (run.code, run.stderr) == (0, b"")
+
+
+def test_stdout_that_is_closed_is_no_failure(run_process, turn_file):
+    run = run_process("decode", turn_file, command=without(">&-"))
+    assert (run.code, run.stderr) == (0, b"")
+
+
+def test_a_full_disk_is_one_line(run_process, full, turn_file):
+    run = run_process("decode", turn_file, stdout=full)
+    assert run.said == ["ratatoskr: cannot write to stdout: No space left on device"]
+    assert run.code == 2
+
+
+def test_stderr_that_is_closed_changes_nothing_else(run_process, turn_file):
+    run = run_process("decode", turn_file, command=without("2>&-"))
+    assert (run.code, len(run.lines)) == (0, 2)
+
+
+def test_stderr_that_is_full_changes_nothing_else(run_process, full, turn_file):
+    run = run_process("decode", turn_file, stderr=full)
+    assert (run.code, len(run.lines)) == (0, 2)
+
+
+def test_stderr_without_a_reader_changes_nothing_else(run_process, gone, turn_file):
+    run = run_process("decode", turn_file, stderr=gone)
+    assert (run.code, len(run.lines)) == (0, 2)
+
+
+@pytest.mark.parametrize("arguments", [[], ["decode", "--nope"], ["decode", "missing"]])
+def test_wrong_usage_exits_2_though_nobody_listens(run_process, gone, arguments):
+    assert run_process(*arguments, stderr=gone).code == 2
+
+
+# Ctrl-C
+
+
+@pytest.fixture
+def heed_ctrl_c():
+    """Lets processes notice SIGINT, also where the tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heed_ctrl_c")
+def test_ctrl_c_is_one_line_behind_what_had_come(start):
+    process = start("decode", bufsize=0)
+    process.stdin.write(HI)
+    assert process.stdout.readline().startswith(b'{"type": "text"')
+    process.send_signal(signal.SIGINT)
+    assert process.wait() == 130
+    assert process.stderr.read() == b"ratatoskr: interrupted\n"
+
+
+# Encodings
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "utf-16"])
+def test_the_lines_are_ascii_whatever_the_encoding(start, encoding):
+    hi = encode_event('{"type": "text", "text": "ラ"}', id="42:1")
+    process = start("decode", env={"PYTHONIOENCODING": encoding})
+    stdout, _ = process.communicate(hi)
+    line = '{"type": "text", "sse_id": "42:1", "body": {"type": "text", "text": "\\u30e9"}}\n'
+    assert stdout == line.encode("ascii")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "raw"),
+    [("ascii", r"\u30e9\ud800"), ("utf-16-le", r"ラ\ud800"), ("utf-8", r"ラ\ud800")],
+)
+def test_labels_are_written_in_any_encoding(start, encoding, raw):
+    error = encode_event(r'{"type": "error", "message": "ラ\ud800"}', id="42:1")
+    process = start("decode", env={"PYTHONIOENCODING": encoding})
+    _, stderr = process.communicate(error)
+    assert stderr.decode(encoding).startswith(f"[error] message='{raw}'\n")
+    assert process.returncode == 23

@@ -1,0 +1,49 @@
+"""The command itself: its name, its help, and what it says when its extra is not installed."""
+
+from importlib import metadata
+
+import pytest
+
+from ratatoskr.cli import main
+
+
+def test_the_script_runs_the_same_as_the_module():
+    (script,) = metadata.entry_points(group="console_scripts", name="ratatoskr")
+    assert script.value == "ratatoskr.__main__:main"
+
+
+def test_the_module_can_be_run(run_process):
+    run = run_process("--version")
+    assert metadata.version("ratatoskr").encode() in run.stdout
+    assert run.code == 0
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["decode", "--help"], ["--version"]])
+def test_help_is_on_stdout_and_exits_0(capsys, arguments):
+    assert main(arguments) == 0
+    assert "ratatoskr" in capsys.readouterr().out
+
+
+def test_no_arguments_print_the_help_on_stderr_and_exit_2(capsys):
+    assert main([]) == 2
+    assert "decode" in capsys.readouterr().err
+
+
+def test_the_help_lists_the_exit_codes(capsys):
+    main(["--help"])
+    text = capsys.readouterr().out
+    assert all(f"\n    {code} " in text for code in (0, 2, 21, 22, 23, 130))
+
+
+def test_without_click_it_says_which_extra_to_install(run_process, without_module):
+    run = run_process("decode", command=without_module("click"))
+    assert run.said == [
+        "ratatoskr: the command needs click; install it with: pip install 'ratatoskr[app]'"
+    ]
+    assert (run.code, run.stdout) == (2, b"")
+
+
+def test_a_module_of_our_own_that_is_missing_is_no_missing_extra(run_process, without_module):
+    run = run_process("decode", command=without_module("ratatoskr._decode"))
+    assert run.said[-1].startswith("ModuleNotFoundError: ")
+    assert run.code == 1

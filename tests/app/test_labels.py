@@ -1,0 +1,98 @@
+"""The label line and the exit code of every end a turn can have."""
+
+import pytest
+
+import ratatoskr_proto
+from ratatoskr._labels import ExitCode, exit_code, label
+from ratatoskr_proto import (
+    Done,
+    EventTooLarge,
+    MalformedEnvelope,
+    MalformedSseData,
+    MalformedSseId,
+    ProtocolError,
+    RatatoskrError,
+    ServerError,
+    SseConnectFailed,
+    SseConnectionDropped,
+    SseId,
+    Text,
+    TurnIdFlip,
+    Unknown,
+)
+
+ID = SseId(42, 3)
+
+ENDS = [
+    (MalformedSseData("{"), 22, "[malformed_sse_data] raw='{'"),
+    (MalformedSseId("x"), 22, "[malformed_sse_id] raw='x'"),
+    (MalformedEnvelope("[]"), 22, "[malformed_envelope] raw='[]'"),
+    (TurnIdFlip(42, 43), 22, "[turn_id_flip] expected=42 got=43"),
+    (EventTooLarge(100), 22, "[event_too_large] limit=100"),
+    (SseConnectionDropped(ID, "reset"), 21, "[connection_dropped] last_sse_id=42:3 reason='reset'"),
+    (
+        SseConnectionDropped(None, "reset"),
+        21,
+        "[connection_dropped] last_sse_id=None reason='reset'",
+    ),
+    (
+        SseConnectFailed(503, "busy", "status"),
+        20,
+        "[connect_failed] status=503 reason='status' body='busy'",
+    ),
+    (
+        SseConnectFailed(None, "", "refused"),
+        20,
+        "[connect_failed] status=None reason='refused' body=''",
+    ),
+    (ServerError("no", sse_id=ID, body={}), 23, "[error] message='no'"),
+    (Done(sse_id=ID, body={}), 0, "[done]"),
+]
+IDS = [f"{type(end).__name__}-{index}" for index, (end, _, _) in enumerate(ENDS)]
+
+HOSTILE = "\0\x1b[31m\r\n'\x85\x9b\u2028\u202e\ud800"
+
+
+@pytest.mark.parametrize(("end", "code", "line"), ENDS, ids=IDS)
+def test_label(end, code, line):
+    assert label(end) == line
+
+
+@pytest.mark.parametrize(("end", "code", "line"), ENDS, ids=IDS)
+def test_exit_code(end, code, line):
+    assert exit_code(end) == code
+
+
+def test_every_public_error_is_among_those():
+    public = {value for value in vars(ratatoskr_proto).values() if isinstance(value, type)}
+    errors = {value for value in public if issubclass(value, RatatoskrError)}
+    bases = {RatatoskrError, ProtocolError}
+    assert errors - bases == {type(end) for end, _, _ in ENDS if isinstance(end, RatatoskrError)}
+
+
+def test_interrupted_is_130_and_wrong_usage_2():
+    assert (ExitCode.INTERRUPTED, ExitCode.USAGE) == (130, 2)
+
+
+@pytest.mark.parametrize(
+    "event", [Text("Hi", sse_id=ID, body={}), Unknown("x", sse_id=ID, body={})]
+)
+def test_an_event_that_ends_no_turn_has_no_label(event):
+    with pytest.raises(TypeError, match="ends no turn"):
+        label(event)
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        MalformedSseData(HOSTILE),
+        MalformedSseId(HOSTILE),
+        MalformedEnvelope(HOSTILE),
+        SseConnectionDropped(None, HOSTILE),
+        SseConnectFailed(503, HOSTILE, "status"),
+        SseConnectFailed(503, "", HOSTILE),
+        ServerError(HOSTILE, sse_id=ID, body={}),
+    ],
+)
+def test_text_of_the_server_stays_on_its_line_and_off_the_terminal(end):
+    assert label(end).isprintable()

@@ -1,0 +1,193 @@
+"""Recordings, and telling them from a raw stream by their first line."""
+
+import base64
+import json
+
+import pytest
+
+from ratatoskr._recording import RecordedStream, RecordingError
+from ratatoskr_proto import encode_event
+
+HEAD = {"ratatoskr_recording": 1, "content_type": "text/event-stream"}
+HI = encode_event('{"type": "text", "text": "Hi"}', id="42:1")
+DONE = encode_event('{"type": "done"}', id="42:2")
+
+
+def chunk(data):
+    return {"t": 0.5, "data": base64.b64encode(data).decode()}
+
+
+def recording(*entries):
+    return "".join(json.dumps(entry) + "\n" for entry in (HEAD, *entries)).encode()
+
+
+def reading(*pieces):
+    """A stream that is read in these pieces."""
+    left = iter(pieces)
+    return RecordedStream(lambda size: next(left, b""))
+
+
+def byte_by_byte(data):
+    return reading(*[data[index : index + 1] for index in range(len(data))])
+
+
+def until_error(stream):
+    """The chunks before the error, and its message."""
+    chunks = []
+    with pytest.raises(RecordingError) as error:
+        chunks.extend(stream)
+    return chunks, str(error.value)
+
+
+# As a stream
+
+
+def test_the_chunks_come_out_as_they_went_in():
+    chunks = [HI[:5], b"", HI[5:], bytes(range(256))]
+    assert list(reading(recording(*map(chunk, chunks), {"end": "closed"}))) == chunks
+
+
+def test_the_reason_of_the_end_is_kept():
+    stream = reading(recording(chunk(HI), {"end": "read timeout"}))
+    list(stream)
+    assert stream.end_reason == "read timeout"
+
+
+def test_nothing_behind_the_end_is_read():
+    assert list(reading(recording({"end": "closed"}), b"\n", b"what is this")) == []
+
+
+def test_the_bytes_read_are_those_of_the_file():
+    file = recording(chunk(HI), chunk(DONE))
+    stream = reading(file)
+    list(stream)
+    assert stream.bytes_read == len(file)
+
+
+def test_the_mark_and_the_lines_may_be_split_anywhere():
+    stream = byte_by_byte(recording(chunk(HI), chunk(DONE), {"end": "reset"}))
+    assert list(stream) == [HI, DONE]
+    assert stream.end_reason == "reset"
+
+
+def test_a_line_may_be_longer_than_a_read():
+    chunks = [b"x" * 300_000, b"y"]
+    file = recording(*map(chunk, chunks))
+    pieces = [file[start : start + 65536] for start in range(0, len(file), 65536)]
+    assert list(reading(*pieces)) == chunks
+
+
+def test_a_chunk_comes_out_before_the_next_is_read():
+    pieces = iter([recording(chunk(HI))])
+    stream = iter(RecordedStream(lambda size: next(pieces)))
+    assert next(stream) == HI
+
+
+def test_a_recording_cut_between_lines_has_the_end_of_a_stream():
+    stream = reading(recording(chunk(HI)))
+    assert list(stream) == [HI]
+    assert stream.end_reason == "end of stream"
+
+
+def test_a_recording_cut_within_a_line_gives_what_is_whole_then_names_the_line():
+    file = recording(chunk(HI), chunk(DONE))
+    assert until_error(reading(file[:-10])) == ([HI], "line 3 of the recording cannot be read")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"not JSON",
+        b"",
+        b"7",
+        b'"end"',
+        b'["end"]',
+        b'{"t": 1}',
+        b'{"data": null}',
+        b'{"data": "eA="}',
+        b'{"data": "e A=="}',
+        '{"data": "ラ"}'.encode(),
+        b"\xff",
+        b"[" * 200_000,
+        b"9" * 5000,
+    ],
+    ids=lambda line: repr(line[:12]),
+)
+def test_a_line_that_cannot_be_read_is_named(line):
+    file = recording(chunk(HI)) + line + b"\n" + recording(chunk(DONE))
+    assert until_error(reading(file)) == ([HI], "line 3 of the recording cannot be read")
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", None, [1]])
+def test_another_version_is_an_error(version):
+    file = json.dumps({"ratatoskr_recording": version}).encode() + b"\n"
+    assert until_error(reading(file)) == ([], "this recording is of a version that is not 1")
+
+
+def test_an_endless_line_is_given_up():
+    def read(size):
+        reads.append(size)
+        return file.pop() if file else b"x" * size
+
+    reads, file = [], [recording(chunk(HI))]
+    assert until_error(RecordedStream(read)) == (
+        [HI],
+        "a line of the recording is longer than 16777216 bytes",
+    )
+    assert sum(reads) < 17 * 1024 * 1024
+
+
+# A raw stream
+
+
+@pytest.mark.parametrize("pieces", [[], [HI], [HI, DONE], [b"d", b"ata"], [b"\xff"]])
+def test_a_raw_stream_comes_out_as_it_is_read(pieces):
+    assert list(reading(*pieces)) == pieces
+
+
+@pytest.mark.parametrize("first", [b"d", b"\n", b":", b'{"x', b'{"ratatoskr_recordings'])
+def test_a_raw_stream_is_not_held_back(first):
+    pieces = iter([first])
+    assert next(iter(RecordedStream(lambda size: next(pieces)))) == first
+
+
+@pytest.mark.parametrize("stream", [b'{"ratatoskr', b'{"ratatoskr": 1}\n\n', b"{", b'{"ratatoskr"'])
+def test_what_only_begins_like_a_recording_is_a_raw_stream(stream):
+    assert b"".join(byte_by_byte(stream)) == stream
+
+
+# ratatoskr decode
+
+
+def test_a_recording_is_decoded_like_its_stream(decode):
+    recorded = decode(recording(chunk(HI[:9]), chunk(HI[9:]), chunk(DONE), {"end": "x"}))
+    raw = decode(HI + DONE)
+    assert recorded.lines == raw.lines
+    assert (recorded.said[0], recorded.code) == (raw.said[0], raw.code)
+
+
+def test_a_recording_is_decoded_to_frames(decode):
+    run = decode(recording(chunk(b"data: a\n\n"), {"end": "reset"}), "--wire")
+    assert run.lines == [{"event": "message", "data": "a", "id": ""}]
+    assert run.code == 0
+
+
+def test_the_end_of_a_recording_is_the_reason_of_the_drop(decode):
+    run = decode(recording(chunk(HI), {"end": "read timeout\x1b"}))
+    assert run.said[0] == r"[connection_dropped] last_sse_id=42:1 reason='read timeout\x1b'"
+    assert run.code == 21
+
+
+@pytest.mark.parametrize("options", [[], ["--wire"]])
+def test_a_broken_recording_is_one_line_behind_what_came_before(decode, options):
+    run = decode(recording(chunk(HI), {"data": "?"}), *options)
+    assert len(run.lines) == 1
+    assert len(run.said) == 1
+    assert run.said[0].endswith("stream': line 3 of the recording cannot be read")
+    assert run.code == 2
+
+
+def test_a_broken_recording_on_stdin_is_named_so(run_process):
+    run = run_process("decode", stdin=b'{"ratatoskr_recording": 2}\n')
+    assert run.said == ["ratatoskr: stdin: this recording is of a version that is not 1"]
+    assert run.code == 2
