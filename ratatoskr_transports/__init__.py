@@ -1,1 +1,33 @@
-"""Ratatoskr's transports."""
+"""Ratatoskr's transports: from a URL to an iterator of events.
+
+Import the functions from the adapter of your library, such as
+``from ratatoskr_transports.httpx import stream_turn``; the adapters are ``httpx``, ``anyio`` and
+``trio``. Here are the streams that they give, and ``SseExchange`` for event loops of your own,
+which needs extra ``h11``. See docs/transports.md.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from ._streams import EventStream, Source, SyncEventStream, SyncSource, SyncTurnStream, TurnStream
+
+if TYPE_CHECKING:
+    from ._exchange import SseExchange
+
+__all__ = [
+    "EventStream",
+    "Source",
+    "SseExchange",
+    "SyncEventStream",
+    "SyncSource",
+    "SyncTurnStream",
+    "TurnStream",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Only the exchange needs h11, so only asking for it imports that.
+    if name == "SseExchange":
+        from ._exchange import SseExchange
+
+        return SseExchange
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -27,7 +27,8 @@ def test_ci_calls_the_test_command_of_the_readme_word_for_word():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     commands = re.findall(r"```console\n(.*)\n```", readme)
     assert len(commands) == 2
-    assert commands[1] in (ROOT / ".ci" / "run").read_text(encoding="utf-8").split("\n")
+    lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").split("\n")
+    assert commands[1] in [line.strip() for line in lines]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -1,0 +1,118 @@
+"""From the bytes of a body to the items of a decoder, piece by piece.
+
+A content coding is undone here, and not by an HTTP library, since a few bytes of it can stand for
+very many: each piece of at most 64 KiB goes to the decoder before the next one is made, and is made
+only when the items of the one before have been taken.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+from ratatoskr_proto import SseConnectionDropped, TurnDecoder
+
+_PIECE = 65536
+_GZIP = 16 + zlib.MAX_WBITS
+_END_OF_STREAM = "end of stream"
+
+
+class Decoder(Protocol):
+    """What turns a body into items: a ``TurnDecoder``, an ``EventStreamDecoder``, or your own."""
+
+    def receive_data(self, chunk: bytes, /) -> Sequence[Any]:
+        """Take the next bytes of the body and return the items that they complete."""
+        ...
+
+    def receive_eof(self) -> Sequence[Any]:
+        """Say that the body has ended and return the last items."""
+        ...
+
+
+def can_undo(content_encoding: str) -> bool:
+    """Whether a ``Content-Encoding`` is one that can be undone."""
+    return _coding(content_encoding) in ("", "identity", "gzip", "x-gzip", "deflate")
+
+
+def _coding(content_encoding: str) -> str:
+    return content_encoding.strip(" \t").lower()
+
+
+class Inflater:
+    """Undoes a content coding in pieces of at most 64 KiB; what it does not know stays as it is."""
+
+    def __init__(self, content_encoding: str) -> None:
+        self._coding = _coding(content_encoding) if can_undo(content_encoding) else ""
+        self._inflate: Any = None
+        self._complete = True
+
+    @property
+    def complete(self) -> bool:
+        """Whether the coded data could end here."""
+        return self._complete
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        """Yield what the data stands for. Raises zlib.error for data that is not so coded."""
+        if self._coding in ("", "identity"):
+            yield data
+            return
+        while data:
+            if self._inflate is None:
+                self._inflate = zlib.decompressobj(self._window_bits(data))
+                self._complete = False
+            yield self._inflate.decompress(data, _PIECE)
+            data = self._inflate.unconsumed_tail
+            if self._inflate.eof:  # gzip may go on with another member
+                data = self._inflate.unused_data
+                self._inflate = None
+                self._complete = True
+
+    def start_of(self, data: bytes, size: int) -> bytes:
+        """Return at least ``size`` bytes of what the data stands for, or as many as can be had."""
+        start = b""
+        with contextlib.suppress(zlib.error):
+            for piece in self.pieces(data):
+                start += piece
+                if len(start) >= size:
+                    break
+        return start
+
+    def _window_bits(self, data: bytes) -> int:
+        if self._coding != "deflate":
+            return _GZIP
+        # "deflate" means the zlib format, but some servers send the bare one. A zlib header says
+        # method 8 in the lower half of its first byte.
+        return zlib.MAX_WBITS if data[0] & 0x0F == 8 else -zlib.MAX_WBITS
+
+
+class BodyDecoder:
+    """Undoes the content coding of a body and decodes it."""
+
+    def __init__(self, decoder: Decoder, content_encoding: str = "") -> None:
+        self._decoder = decoder
+        self._inflater = Inflater(content_encoding)
+
+    def items(self, data: bytes) -> Iterator[Any]:
+        """Yield the items that some bytes of the body complete, decoding as they are taken.
+
+        Raises zlib.error behind the items before it, and what the decoder raises.
+        """
+        for piece in self._inflater.pieces(data):
+            yield from self._decoder.receive_data(piece)
+
+    def finish(self, reason: str) -> list[Any]:
+        """Return the last items of a body that ended for this reason: for a turn, or if it did not
+        end well, an ``SseConnectionDropped`` with it.
+        """
+        if reason == _END_OF_STREAM and not self._inflater.complete:
+            reason = "cut body"
+        if isinstance(self._decoder, TurnDecoder):
+            return list(self._decoder.receive_eof(reason))
+        pending = getattr(self._decoder, "pending", False)
+        items = list(self._decoder.receive_eof())
+        if reason != _END_OF_STREAM:
+            reason += "; unfinished event lost" if pending else ""
+            items.append(SseConnectionDropped(None, reason))
+        return items

@@ -1,0 +1,108 @@
+"""Streams over trio: ``pip install 'ratatoskr[trio]'``.
+
+from ratatoskr_transports.trio import stream_turn
+
+async with stream_turn(url, json={"message": "Hello"}) as turn:
+    async for event in turn:
+        ...
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import ssl
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any, Unpack
+
+import trio
+import trio.abc
+
+from ratatoskr_proto import SseId
+
+from ._opening import BodySource, H11Transport
+from ._streams import TurnOptions, TurnStream, check_seconds
+
+__all__ = ["reconnect_turn", "stream_events", "stream_turn", "wrap"]
+
+_READ_BYTES = 65536
+
+
+@contextlib.contextmanager
+def _fail_after(seconds: float | None) -> Iterator[None]:
+    """``trio.fail_after``, with None for ever and the TimeoutError of the standard library."""
+    with trio.move_on_after(math.inf if seconds is None else seconds) as scope:
+        yield
+    if scope.cancelled_caught:
+        raise TimeoutError
+
+
+class _Connection:
+    """A trio stream, as ``_opening.Connection`` has it."""
+
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self._stream = stream
+
+    async def receive(self, seconds: float | None) -> bytes:
+        with _fail_after(seconds):
+            return bytes(await self._stream.receive_some(_READ_BYTES))
+
+    async def send(self, data: bytes, seconds: float | None) -> None:
+        with _fail_after(seconds):
+            await self._stream.send_all(data)
+
+    async def aclose(self) -> None:
+        await trio.aclose_forcefully(self._stream)
+
+    async def run_while(
+        self,
+        background: Callable[[], Coroutine[Any, Any, None]],
+        main: Callable[[], Coroutine[Any, Any, None]],
+    ) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(background)
+            await main()
+            nursery.cancel_scope.cancel()
+
+
+async def _connect(
+    host: str, port: int, tls: ssl.SSLContext | None, seconds: float | None
+) -> _Connection:
+    with _fail_after(seconds):
+        stream = await trio.open_tcp_stream(host, port)
+        if tls is None:
+            return _Connection(stream)
+        # A peer that ends the connection without a goodbye is the rule in HTTP, and waiting for
+        # one when we end it could last for ever.
+        encrypted = trio.SSLStream(stream, tls, server_hostname=host, https_compatible=True)
+        try:
+            await encrypted.do_handshake()
+        except BaseException:
+            await trio.aclose_forcefully(stream)
+            raise
+        return _Connection(encrypted)
+
+
+_transport = H11Transport(_connect)
+stream_turn = _transport.stream_turn
+reconnect_turn = _transport.reconnect_turn
+stream_events = _transport.stream_events
+
+
+def wrap(
+    stream: trio.abc.Stream,
+    *,
+    resume_from: SseId | None = None,
+    read_timeout: float | None = 60.0,
+    **options: Unpack[TurnOptions],
+) -> TurnStream:
+    """Read a turn from a stream that is open already and carries nothing but the body.
+
+    ``read_timeout`` is that of ``stream_turn``; the ``options`` are those of ``TurnStream``. Raises
+    TypeError or ValueError
+    for arguments that are not such.
+    """
+    if not isinstance(stream, trio.abc.ReceiveStream):
+        raise TypeError(f"wrap() takes a trio Stream, not {type(stream).__name__}")
+    source = BodySource(_Connection(stream), check_seconds("read_timeout", read_timeout))
+    return TurnStream(source, resume_from=resume_from, **options)

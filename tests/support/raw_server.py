@@ -1,0 +1,170 @@
+"""A server on loopback that sends exactly the bytes a test wants, which no framework lets one do.
+
+    with serving(handler) as server:
+        ... server.url ...
+
+``handler(peer)`` runs in a thread of its own for each connection, with a ``Peer`` to talk to the
+client. When it returns the connection is closed. A failure in it fails the test when the block is
+left.
+"""
+
+import contextlib
+import socket
+import ssl
+import struct
+import threading
+from collections.abc import Callable, Iterator
+
+TIMEOUT = 10.0  # seconds after which a test that hangs fails
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+TO_CLOSE = HEAD + b"Connection: close\r\n\r\n"
+
+
+def chunk(data: bytes) -> bytes:
+    """One chunk of a chunked body."""
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+LAST_CHUNK = b"0\r\n\r\n"
+
+
+class Peer:
+    """The server's end of one connection."""
+
+    def __init__(self, connection: socket.socket, server: "RawServer") -> None:
+        self._connection = connection
+        self.server = server
+        self.head = b""
+        self.body = b""
+
+    def read_head(self) -> bytes:
+        """Read up to the end of the request's head; what came behind it is in ``body``."""
+        data = b""
+        while b"\r\n\r\n" not in data:
+            piece = self._connection.recv(65536)
+            assert piece, "the client closed the connection before its head was out"
+            data += piece
+        self.head, _, self.body = data.partition(b"\r\n\r\n")
+        return self.head
+
+    def read_request(self) -> bytes:
+        """Read the whole request and return its body."""
+        self.read_head()
+        length = int(self.header("content-length") or "0")
+        while len(self.body) < length:
+            piece = self._connection.recv(65536)
+            assert piece, "the client closed the connection before its body was out"
+            self.body += piece
+        return self.body
+
+    def header(self, name: str) -> str | None:
+        """The value of a header of the request."""
+        for line in self.head.decode("utf-8").split("\r\n")[1:]:
+            key, _, value = line.partition(":")
+            if key.lower() == name.lower():
+                return value.strip()
+        return None
+
+    def send(self, *pieces: bytes) -> None:
+        """Send each piece in a packet of its own."""
+        for piece in pieces:
+            self._connection.sendall(piece)
+
+    def send_until_refused(self, piece: bytes, times: int) -> int:
+        """Send a piece again and again until the client is gone; return how often it went out."""
+        for number in range(times):
+            try:
+                self._connection.sendall(piece)
+            except OSError:
+                return number
+        return times
+
+    def wait_for_close(self) -> bytes:
+        """Wait until the client closes the connection; return what else it sent."""
+        rest = b""
+        with contextlib.suppress(ConnectionError, ssl.SSLError):
+            while piece := self._connection.recv(65536):
+                rest += piece
+        return rest
+
+    def reset(self) -> None:
+        """Close with a reset in place of an end."""
+        self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._connection.close()
+
+
+class RawServer:
+    """Where it listens, and what has come of it."""
+
+    def __init__(self, listener: socket.socket, tls: bool) -> None:
+        self.port: int = listener.getsockname()[1]
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}/turns"
+        self.connections = 0
+        # For a test and its handler to wait for each other with.
+        self.signal = threading.Event()
+
+    def wait_for_signal(self) -> None:
+        """Wait until the test sets ``signal``."""
+        assert self.signal.wait(TIMEOUT), "the test never set the signal"
+
+
+@contextlib.contextmanager
+def serving(
+    handler: Callable[[Peer], None], tls: ssl.SSLContext | None = None
+) -> Iterator[RawServer]:
+    """Run a server on a free port of 127.0.0.1; ``tls`` is the server's context."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = RawServer(listener, tls is not None)
+    failures: list[BaseException] = []
+    threads: list[threading.Thread] = []
+    open_connections: list[socket.socket] = []
+
+    def serve(connection: socket.socket) -> None:
+        with connection:
+            try:
+                connection.settimeout(TIMEOUT)
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                if tls is not None:
+                    try:
+                        connection = tls.wrap_socket(connection, server_side=True)
+                    except (OSError, ssl.SSLError):
+                        return  # the client did not like what it saw
+                with connection:
+                    open_connections.append(connection)
+                    handler(Peer(connection, server))
+            except BrokenPipeError:
+                pass  # the client has left
+            except ConnectionResetError:
+                pass
+            except BaseException as error:
+                failures.append(error)
+
+    def accept() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            server.connections += 1
+            thread = threading.Thread(target=serve, args=[connection], daemon=True)
+            threads.append(thread)
+            thread.start()
+
+    accepting = threading.Thread(target=accept, daemon=True)
+    accepting.start()
+    try:
+        yield server
+    finally:
+        server.signal.set()
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        accepting.join(TIMEOUT)
+        for connection in open_connections:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        for thread in threads:
+            thread.join(TIMEOUT)
+    if failures:
+        raise failures[0]
