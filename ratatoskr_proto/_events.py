@@ -73,6 +73,20 @@ class Text(Event):
     type = "text"
     text: str
 
+    @classmethod
+    def from_body(cls, sse_id: SseId, body: dict[str, Any]) -> Self:
+        """As ``Event.from_body``; by far the most common event, so the shortest way to it."""
+        text = body.get("text")
+        if cls is not Text or not isinstance(text, str):
+            return super().from_body(sse_id, body)
+        # What the generated __init__ of a frozen dataclass does, in a third of its time.
+        event = object.__new__(cls)
+        fields = event.__dict__
+        fields["sse_id"] = sse_id
+        fields["body"] = body
+        fields["text"] = text
+        return event
+
 
 @dataclass(frozen=True)
 class Done(Event):

@@ -10,7 +10,6 @@ data, and all there is to know of them is in ``TRANSITIONS``:
 from __future__ import annotations
 
 import enum
-import functools
 import json
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -26,7 +25,7 @@ from ._errors import (
 )
 from ._events import DEFAULT_EVENT_TYPES, Event, EventTypes, Unknown
 from ._sse_id import SseId
-from ._wire import DEFAULT_MAX_EVENT_BYTES, EventStreamDecoder, ServerSentEvent, WireItem, as_bytes
+from ._wire import DEFAULT_MAX_EVENT_BYTES, EventStreamDecoder, ServerSentEvent, as_bytes
 
 
 class TurnState(enum.Enum):
@@ -55,6 +54,19 @@ TRANSITIONS: dict[tuple[TurnState, TurnInput], TurnState] = {
 }
 
 TurnItem: TypeAlias = Event | RatatoskrError
+
+
+_new_tuple = tuple.__new__  # a NamedTuple's own __new__ is a Python call, three times as slow
+_scan_once = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+
+
+def _loads(text: str) -> Any:
+    """``json.loads``, without its three calls in Python where nothing stands around the value."""
+    try:
+        value, end = _scan_once(text, 0)
+    except StopIteration:
+        end = -1
+    return value if end == len(text) else json.loads(text)
 
 
 class TurnDecoder:
@@ -94,16 +106,20 @@ class TurnDecoder:
         if not callable(loads):
             raise TypeError(f"loads must be callable, not {type(loads).__name__}")
         self._event_types = event_types
-        self._loads = loads
+        self._loads = _loads if loads is json.loads else loads
         self._state = TurnState.STREAMING
         self._last_sse_id = resume_from
-        self._turn_id = None if resume_from is None else resume_from.turn_id
+        self._turn_id: int | None = None
+        self._id_prefix = ""  # how the ids of the turn begin, once it is fixed
+        if resume_from is not None:
+            self._fix_turn(resume_from.turn_id)
         # Events up to this place are replays; None once the first event beyond it has come.
         self._replay_end = None if resume_from is None else resume_from.seq
         # None in a final state, so that nothing of the stream is retained.
-        self._wire: EventStreamDecoder | None = EventStreamDecoder(max_event_bytes)
+        self._wire: _TurnWire | None = _TurnWire(max_event_bytes)
         self._retry_ms: int | None = None
         self._fed_with = ""
+        self._items: list[TurnItem] = []
 
     @property
     def state(self) -> TurnState:
@@ -138,13 +154,13 @@ class TurnDecoder:
         ``receive_sse()``; and lets through any exception that ``loads`` or an event class was not
         expected to raise: the turn has failed then, and events of this call are lost.
         """
-        data = as_bytes(chunk)
+        data = chunk if type(chunk) is bytes else as_bytes(chunk)
         if self._wire is None or not data:
             return []
-        self._check_feeding("receive_data")
-        items: list[TurnItem] = []
-        self._wire._feed(data, functools.partial(self._receive_item, items))
-        return items
+        if self._fed_with != "receive_data":
+            self._check_feeding("receive_data")
+        self._wire._feed(data, self)
+        return self._taken()
 
     def receive_sse(self, sse: Any) -> list[TurnItem]:
         """Take one frame that another parser has dispatched, in place of its bytes.
@@ -165,9 +181,9 @@ class TurnDecoder:
         if self._wire is None:
             return []
         self._check_feeding("receive_sse")
-        items: list[TurnItem] = []
-        self._receive_item(items, ServerSentEvent(*fields))
-        return items
+        _, data, raw_id = fields
+        self._receive_frame(data, raw_id)
+        return self._taken()
 
     def receive_eof(self, reason: str = "end of stream") -> list[TurnItem]:
         """Say that the stream has ended, for whatever ``reason`` (str); docs/errors.md has a list.
@@ -191,27 +207,38 @@ class TurnDecoder:
             )
         self._fed_with = method
 
-    def _receive_item(self, items: list[TurnItem], item: WireItem) -> bool:
-        """Append what an item of the wire layer becomes; return whether the turn is over."""
-        if isinstance(item, ServerSentEvent):
-            try:
-                judged = self._judge(item.data, item.id)
-            except BaseException:  # of the caller's own code, see receive_data
-                self._move(TurnInput.ERROR)
-                raise
-        else:
-            assert isinstance(item, EventTooLarge)  # comments were not asked for
-            judged = item
-        if judged is None:
-            return False
-        items.append(judged)
-        if isinstance(judged, RatatoskrError):
+    def _taken(self) -> list[TurnItem]:
+        items, self._items = self._items, []
+        return items
+
+    def _receive_frame(self, data: str, raw_id: str) -> bool:
+        """Put out what a frame becomes; return whether the turn is over."""
+        try:
+            item = self._judge(data, raw_id)
+        except BaseException:  # of the caller's own code, see receive_data
             self._move(TurnInput.ERROR)
-        else:
-            self._last_sse_id = judged.sse_id
-            self._turn_id = judged.sse_id.turn_id
-            self._move(TurnInput.TERMINAL if judged.terminal else TurnInput.EVENT)
-        return self._wire is None
+            raise
+        if item is None:
+            return False
+        if isinstance(item, RatatoskrError):
+            return self._receive_error(item)
+        self._items.append(item)
+        self._last_sse_id = item.sse_id
+        if self._turn_id is None:
+            self._fix_turn(item.sse_id.turn_id)
+        if item.terminal:
+            self._move(TurnInput.TERMINAL)
+        return item.terminal
+
+    def _receive_error(self, error: RatatoskrError) -> bool:
+        """Put out an error, which ends the turn."""
+        self._items.append(error)
+        self._move(TurnInput.ERROR)
+        return True
+
+    def _fix_turn(self, turn_id: int) -> None:
+        self._turn_id = turn_id
+        self._id_prefix = f"{turn_id}:"
 
     def _move(self, happening: TurnInput) -> None:
         self._state = TRANSITIONS[self._state, happening]
@@ -225,14 +252,19 @@ class TurnDecoder:
         # no truthiness check of something stripped: white space is data.
         if data == "":
             return None
-        # 2. The id, its own or the one before it, is "<turn>:<seq>".
-        try:
-            sse_id = SseId.parse(raw_id)
-        except ValueError:
-            return MalformedSseId(raw_id)
-        # 3. One connection carries one turn.
-        if self._turn_id is not None and sse_id.turn_id != self._turn_id:
-            return TurnIdFlip(self._turn_id, sse_id.turn_id)
+        # 2. The id, its own or the one before it, is "<turn>:<seq>". 3. One connection carries one
+        # turn. An id that begins as the turn's ids do needs no more than a number behind that.
+        prefix = self._id_prefix
+        seq = raw_id[len(prefix) :] if prefix and raw_id.startswith(prefix) else ""
+        if seq.isdigit() and seq.isascii() and len(seq) < 20:
+            sse_id = _new_tuple(SseId, (self._turn_id, int(seq)))
+        else:
+            try:
+                sse_id = SseId.parse(raw_id)
+            except ValueError:
+                return MalformedSseId(raw_id)
+            if self._turn_id is not None and sse_id.turn_id != self._turn_id:
+                return TurnIdFlip(self._turn_id, sse_id.turn_id)
         # 4. The data is JSON. RecursionError, for deep nesting, is no ValueError.
         try:
             body = self._loads(data)
@@ -262,3 +294,29 @@ class TurnDecoder:
             self._replay_end = None
         # 7. It comes out.
         return event
+
+
+class _TurnWire(EventStreamDecoder):
+    """The wire layer of a turn: hands each frame to the turn, without an object in between."""
+
+    def _receive_blocks(self, data: bytes, position: int, out: TurnDecoder) -> int:
+        end = data.rfind(b"\n\n", position, position + self._window + 2)
+        if end == -1:
+            return self._receive_lines(data, position, out)
+        for block in data[position:end].decode("utf-8", "replace").split("\n\n"):
+            # By far the most common block, a line of id and one of data, so it is read right here.
+            head, found, frame = block.partition("\ndata: ")
+            if found and head.startswith("id: ") and block.count("\n") == 1 and "\0" not in head:
+                self._last_event_id = head[4:]
+                stop = out._receive_frame(frame, head[4:])
+            else:
+                stop = self._receive_block(block, out)
+            if stop:
+                return len(data)
+        return end + 2
+
+    def _dispatch(self, event: str, data: str, out: TurnDecoder) -> bool:
+        return out._receive_frame(data, self._last_event_id)
+
+    def _dispatch_too_large(self, out: TurnDecoder) -> bool:
+        return out._receive_error(EventTooLarge(self._max_event_bytes))

@@ -18,8 +18,7 @@ buffer, never as an object a line, and no byte of it is scanned twice for a line
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ._errors import EventTooLarge
 
@@ -53,8 +52,6 @@ class Comment(NamedTuple):
 
 
 WireItem: TypeAlias = ServerSentEvent | Comment | EventTooLarge
-# Takes an item; a true answer means that no further one is wanted.
-Emit: TypeAlias = Callable[[WireItem], object]
 
 _new_tuple = tuple.__new__  # a NamedTuple's own __new__ is a Python call, three times as slow
 
@@ -104,6 +101,8 @@ class EventStreamDecoder:
         # line has begun, so that an LF would end that line and not the block.
         self._skipping = False
         self._line_begun = False
+        # Whether nothing at all is held or awaited, so that the next byte begins a block.
+        self._idle = False
 
     @property
     def last_event_id(self) -> str:
@@ -129,7 +128,17 @@ class EventStreamDecoder:
         not bytes-like, RuntimeError for data that comes after ``receive_eof()``.
         """
         items: list[WireItem] = []
-        self._feed(chunk, items.append)
+        # A chunk that is one whole event, as servers flush them, needs none of the machinery.
+        if self._idle and type(chunk) is bytes and chunk.endswith(b"\n\n"):
+            block = chunk[:-2].decode("utf-8", "replace")
+            if "\n\n" not in block and "\r" not in block and len(chunk) <= self._window:
+                if block.startswith("data: ") and "\n" not in block:
+                    event = ("message", block[6:], self._last_event_id)
+                    items.append(_new_tuple(ServerSentEvent, event))
+                else:
+                    self._receive_block(block, items)
+                return items
+        self._feed(chunk, items)
         return items
 
     def receive_eof(self) -> list[WireItem]:
@@ -140,34 +149,43 @@ class EventStreamDecoder:
         Look at ``pending`` before, to learn whether there was one.
         """
         self._closed = True
+        self._idle = False
         self._start = None
         self._clear()
         return []
 
-    # Within the package: what the turn layer calls.
+    # Within the package. The turn layer derives from this class and takes frames in `_dispatch`.
 
-    def _feed(self, chunk: bytes | bytearray | memoryview, emit: Emit) -> None:
-        """Like ``receive_data``, but hand each item to ``emit`` at once and stop when it says so.
-
-        What follows that item is lost, so stop only for good.
-        """
+    def _feed(self, chunk: bytes | bytearray | memoryview, out: Any) -> None:
+        """As ``receive_data``, with ``out`` for what comes out: here a list to append to."""
         data = chunk if type(chunk) is bytes else as_bytes(chunk)
         if self._closed and data:
             raise RuntimeError("receive_data() was called with data after receive_eof()")
         if b"\r" in data or self._after_cr or self._start is not None:
             data = self._normalise(data)
-        position = 0
-        while position < len(data):
+        position, end = 0, len(data)
+        while position < end:
             if self._skipping:
                 position = self._skip(data, position)
             elif self._buffer:
-                position = self._receive_lines(data, position, emit)
+                position = self._receive_lines(data, position, out)
             else:
-                position = self._receive_blocks(data, position, emit)
+                position = self._receive_blocks(data, position, out)
+        self._idle = self._start is None and not (self._buffer or self._skipping or self._after_cr)
+
+    def _dispatch(self, event: str, data: str, out: Any) -> bool:
+        """Put out an event; return whether nothing that follows is wanted."""
+        out.append(_new_tuple(ServerSentEvent, (event, data, self._last_event_id)))
+        return False
+
+    def _dispatch_too_large(self, out: Any) -> bool:
+        """Put out the error in place of an event; return as ``_dispatch`` does."""
+        out.append(EventTooLarge(self._max_event_bytes))
+        return False
 
     # Each of the following takes a position in the data and returns the one to go on from.
 
-    def _receive_blocks(self, data: bytes, position: int, emit: Emit) -> int:
+    def _receive_blocks(self, data: bytes, position: int, out: Any) -> int:
         """Read whole blocks, as many as the window holds, when nothing is held.
 
         Not one of them can be too large, since all of them together are not: the window is no
@@ -176,19 +194,17 @@ class EventStreamDecoder:
         """
         end = data.rfind(b"\n\n", position, position + self._window + 2)
         if end == -1:
-            return self._receive_lines(data, position, emit)
+            return self._receive_lines(data, position, out)
         for block in data[position:end].decode("utf-8", "replace").split("\n\n"):
             # By far the most common block, so it is read right here.
             if block.startswith("data: ") and "\n" not in block:
                 event = ("message", block[6:], self._last_event_id)
-                stop = emit(_new_tuple(ServerSentEvent, event))
-            else:
-                stop = self._receive_block(block, emit)
-            if stop:
+                out.append(_new_tuple(ServerSentEvent, event))
+            elif self._receive_block(block, out):
                 return len(data)
         return end + 2
 
-    def _receive_lines(self, data: bytes, position: int, emit: Emit) -> int:
+    def _receive_lines(self, data: bytes, position: int, out: Any) -> int:
         """Read line by line up to the blank line that ends the block, or to the end of the data."""
         buffer = self._buffer
         while position < len(data):
@@ -198,7 +214,7 @@ class EventStreamDecoder:
             if length and self._line_start + length > self._max_event_bytes:
                 self._clear()
                 self._skipping = self._line_begun = True
-                return len(data) if emit(EventTooLarge(self._max_event_bytes)) else end
+                return len(data) if self._dispatch_too_large(out) else end
             buffer += data[position:end]
             if newline == -1:
                 break
@@ -206,14 +222,14 @@ class EventStreamDecoder:
             if not length:
                 block = buffer.decode("utf-8", "replace")
                 self._clear()
-                return len(data) if self._receive_block(block, emit) else position
+                return len(data) if self._receive_block(block, out) else position
             if buffer[self._line_start] == _COLON:
-                self._receive_block(buffer[self._line_start :].decode("utf-8", "replace"), emit)
+                self._receive_block(buffer[self._line_start :].decode("utf-8", "replace"), out)
                 del buffer[self._line_start :]
                 continue
             if buffer.startswith(b"retry", self._line_start):
                 # Counts now. That the whole block says it once more later on is harmless.
-                self._receive_block(buffer[self._line_start :].decode("utf-8", "replace"), emit)
+                self._receive_block(buffer[self._line_start :].decode("utf-8", "replace"), out)
             buffer += b"\n"
             self._line_start = len(buffer)
         return len(data)
@@ -230,11 +246,11 @@ class EventStreamDecoder:
         self._skipping = False
         return end + 2
 
-    def _receive_block(self, block: str, emit: Emit) -> object:
+    def _receive_block(self, block: str, out: Any) -> bool:
         """Read the lines of a block and dispatch its event, if it has data.
 
         Clauses "Parsing an event stream" (fields) and "Interpreting an event stream" (dispatch).
-        Returns what ``emit`` said.
+        Returns what ``_dispatch`` did.
         """
         event = ""
         data: list[str] = []
@@ -259,11 +275,11 @@ class EventStreamDecoder:
             elif field == "retry":
                 self._receive_retry(value)
             elif self._comments and line[:1] == ":":
-                emit(Comment(value))
+                out.append(Comment(value))
         if not data:
-            return None
+            return False
         text = data[0] if len(data) == 1 else "\n".join(data)
-        return emit(_new_tuple(ServerSentEvent, (event or "message", text, self._last_event_id)))
+        return self._dispatch(event or "message", text, out)
 
     def _receive_retry(self, value: str) -> None:
         """Take the value of a ``retry`` field if it is a number that Python can be trusted with."""

@@ -26,6 +26,10 @@ def cut_streams(draw):
 @given(cut_streams(), limits)
 @example((b"\xef\xbb", [b"\xef", b"\xbb"]), 1)
 @example((b"data: a\r\r\n", [b"data: a\r", b"", b"\r", b"\n"]), 10)
+@example((b"\xef\xbb\xbfdata: a\n\n", [b"", b"\xef\xbb\xbfdata: a\n\n"]), 30)
+@example((b": a\n\ndata: b\r\n\n\n", [b": a\n\n", b"data: b\r\n", b"\n\n"]), 30)
+@example((b": a\n\ndata: b\r\n\n", [b": a\n\n", b"data: b\r", b"\n\n"]), 30)
+@example((b": a\n\ndata: 345\n\n", [b": a\n\n", b"data: 345\n\n"]), 8)
 @example((b"data: 12\n\n\ndata: 3\n\n", [b"data: 12\n\n\ndata: 3\n\n"]), 8)
 def test_output_is_that_of_the_reference_for_every_chunking_and_limit(stream, limit):
     data, chunks = stream
