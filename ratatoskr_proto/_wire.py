@@ -196,10 +196,15 @@ class EventStreamDecoder:
         if end == -1:
             return self._receive_lines(data, position, out)
         for block in data[position:end].decode("utf-8", "replace").split("\n\n"):
-            # By far the most common block, so it is read right here.
+            # The two most common blocks, a data line alone or behind an id, are read right here.
             if block.startswith("data: ") and "\n" not in block:
                 event = ("message", block[6:], self._last_event_id)
                 out.append(_new_tuple(ServerSentEvent, event))
+                continue
+            head, found, rest = block.partition("\ndata: ")
+            if found and head.startswith("id: ") and block.count("\n") == 1 and "\0" not in head:
+                self._last_event_id = id = head[4:]
+                out.append(_new_tuple(ServerSentEvent, ("message", rest, id)))
             elif self._receive_block(block, out):
                 return len(data)
         return end + 2
