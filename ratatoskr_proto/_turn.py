@@ -154,13 +154,15 @@ class TurnDecoder:
         ``receive_sse()``; and lets through any exception that ``loads`` or an event class was not
         expected to raise: the turn has failed then, and events of this call are lost.
         """
-        data = chunk if type(chunk) is bytes else as_bytes(chunk)
-        if self._wire is None or not data:
+        if type(chunk) is not bytes:
+            chunk = as_bytes(chunk)
+        if self._wire is None or not chunk:
             return []
         if self._fed_with != "receive_data":
             self._check_feeding("receive_data")
-        self._wire._feed(data, self)
-        return self._taken()
+        self._wire._feed(chunk, self)
+        items, self._items = self._items, []
+        return items
 
     def receive_sse(self, sse: Any) -> list[TurnItem]:
         """Take one frame that another parser has dispatched, in place of its bytes.
@@ -183,7 +185,8 @@ class TurnDecoder:
         self._check_feeding("receive_sse")
         _, data, raw_id = fields
         self._receive_frame(data, raw_id)
-        return self._taken()
+        items, self._items = self._items, []
+        return items
 
     def receive_eof(self, reason: str = "end of stream") -> list[TurnItem]:
         """Say that the stream has ended, for whatever ``reason`` (str); docs/errors.md has a list.
@@ -206,10 +209,6 @@ class TurnDecoder:
                 f"{method}() was called after {self._fed_with}(): feed a decoder with one of them"
             )
         self._fed_with = method
-
-    def _taken(self) -> list[TurnItem]:
-        items, self._items = self._items, []
-        return items
 
     def _receive_frame(self, data: str, raw_id: str) -> bool:
         """Put out what a frame becomes; return whether the turn is over."""
@@ -299,21 +298,17 @@ class TurnDecoder:
 class _TurnWire(EventStreamDecoder):
     """The wire layer of a turn: hands each frame to the turn, without an object in between."""
 
-    def _receive_blocks(self, data: bytes, position: int, out: TurnDecoder) -> int:
-        end = data.rfind(b"\n\n", position, position + self._window + 2)
-        if end == -1:
-            return self._receive_lines(data, position, out)
-        for block in data[position:end].decode("utf-8", "replace").split("\n\n"):
+    def _receive_blocks(self, blocks: list[str], out: TurnDecoder) -> bool:
+        for block in blocks:
             # By far the most common block, a line of id and one of data, so it is read right here.
-            head, found, frame = block.partition("\ndata: ")
+            head, found, data = block.partition("\ndata: ")
             if found and head.startswith("id: ") and block.count("\n") == 1 and "\0" not in head:
-                self._last_event_id = head[4:]
-                stop = out._receive_frame(frame, head[4:])
-            else:
-                stop = self._receive_block(block, out)
-            if stop:
-                return len(data)
-        return end + 2
+                self._last_event_id = id = head[4:]
+                if out._receive_frame(data, id):
+                    return True
+            elif self._receive_block(block, out):
+                return True
+        return False
 
     def _dispatch(self, event: str, data: str, out: TurnDecoder) -> bool:
         return out._receive_frame(data, self._last_event_id)

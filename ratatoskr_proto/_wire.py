@@ -7,7 +7,7 @@ How it works. ``_normalise`` turns every chunk into bytes in which LF is the onl
 nothing below it knows of CR, and nothing ever waits for a byte that may not come. Then there are
 three ways to go on, chosen by what is held:
 
-- nothing: ``_receive_blocks`` decodes all whole blocks of the chunk at once. This is the hot path.
+- nothing: ``_receive_window`` decodes all whole blocks of the chunk at once. This is the hot path.
 - a part of a block: ``_receive_lines`` takes line by line until a blank line ends it. It is the
   only place that can meet the limit.
 - the rest of a block that was too large: ``_skip`` drops it.
@@ -128,16 +128,6 @@ class EventStreamDecoder:
         not bytes-like, RuntimeError for data that comes after ``receive_eof()``.
         """
         items: list[WireItem] = []
-        # A chunk that is one whole event, as servers flush them, needs none of the machinery.
-        if self._idle and type(chunk) is bytes and chunk.endswith(b"\n\n"):
-            block = chunk[:-2].decode("utf-8", "replace")
-            if "\n\n" not in block and "\r" not in block and len(chunk) <= self._window:
-                if block.startswith("data: ") and "\n" not in block:
-                    event = ("message", block[6:], self._last_event_id)
-                    items.append(_new_tuple(ServerSentEvent, event))
-                else:
-                    self._receive_block(block, items)
-                return items
         self._feed(chunk, items)
         return items
 
@@ -158,6 +148,12 @@ class EventStreamDecoder:
 
     def _feed(self, chunk: bytes | bytearray | memoryview, out: Any) -> None:
         """As ``receive_data``, with ``out`` for what comes out: here a list to append to."""
+        # A chunk that is one whole event, as servers flush them, needs none of what follows.
+        if self._idle and type(chunk) is bytes and chunk.endswith(b"\n\n"):
+            block = chunk[:-2].decode("utf-8", "replace")
+            if "\n\n" not in block and "\r" not in block and len(chunk) <= self._window:
+                self._receive_blocks([block], out)
+                return
         data = chunk if type(chunk) is bytes else as_bytes(chunk)
         if self._closed and data:
             raise RuntimeError("receive_data() was called with data after receive_eof()")
@@ -170,7 +166,7 @@ class EventStreamDecoder:
             elif self._buffer:
                 position = self._receive_lines(data, position, out)
             else:
-                position = self._receive_blocks(data, position, out)
+                position = self._receive_window(data, position, out)
         self._idle = self._start is None and not (self._buffer or self._skipping or self._after_cr)
 
     def _dispatch(self, event: str, data: str, out: Any) -> bool:
@@ -185,7 +181,7 @@ class EventStreamDecoder:
 
     # Each of the following takes a position in the data and returns the one to go on from.
 
-    def _receive_blocks(self, data: bytes, position: int, out: Any) -> int:
+    def _receive_window(self, data: bytes, position: int, out: Any) -> int:
         """Read whole blocks, as many as the window holds, when nothing is held.
 
         Not one of them can be too large, since all of them together are not: the window is no
@@ -195,19 +191,8 @@ class EventStreamDecoder:
         end = data.rfind(b"\n\n", position, position + self._window + 2)
         if end == -1:
             return self._receive_lines(data, position, out)
-        for block in data[position:end].decode("utf-8", "replace").split("\n\n"):
-            # The two most common blocks, a data line alone or behind an id, are read right here.
-            if block.startswith("data: ") and "\n" not in block:
-                event = ("message", block[6:], self._last_event_id)
-                out.append(_new_tuple(ServerSentEvent, event))
-                continue
-            head, found, rest = block.partition("\ndata: ")
-            if found and head.startswith("id: ") and block.count("\n") == 1 and "\0" not in head:
-                self._last_event_id = id = head[4:]
-                out.append(_new_tuple(ServerSentEvent, ("message", rest, id)))
-            elif self._receive_block(block, out):
-                return len(data)
-        return end + 2
+        blocks = data[position:end].decode("utf-8", "replace").split("\n\n")
+        return len(data) if self._receive_blocks(blocks, out) else end + 2
 
     def _receive_lines(self, data: bytes, position: int, out: Any) -> int:
         """Read line by line up to the blank line that ends the block, or to the end of the data."""
@@ -250,6 +235,22 @@ class EventStreamDecoder:
             return len(data)
         self._skipping = False
         return end + 2
+
+    def _receive_blocks(self, blocks: list[str], out: Any) -> bool:
+        """Read blocks; return whether nothing that follows is wanted."""
+        for block in blocks:
+            # The two most common ones, a data line alone or behind an id, are read right here.
+            if block.startswith("data: ") and "\n" not in block:
+                event = ("message", block[6:], self._last_event_id)
+                out.append(_new_tuple(ServerSentEvent, event))
+                continue
+            head, found, data = block.partition("\ndata: ")
+            if found and head.startswith("id: ") and block.count("\n") == 1 and "\0" not in head:
+                self._last_event_id = id = head[4:]
+                out.append(_new_tuple(ServerSentEvent, ("message", data, id)))
+            elif self._receive_block(block, out):
+                return True
+        return False
 
     def _receive_block(self, block: str, out: Any) -> bool:
         """Read the lines of a block and dispatch its event, if it has data.
