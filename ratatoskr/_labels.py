@@ -11,17 +11,13 @@ import enum
 from ratatoskr_proto import (
     Done,
     Event,
-    EventTooLarge,
-    MalformedEnvelope,
-    MalformedSseData,
-    MalformedSseId,
     ProtocolError,
     RatatoskrError,
     ServerError,
     SseConnectFailed,
     SseConnectionDropped,
-    TurnIdFlip,
 )
+from ratatoskr_transports._labels import error_label
 
 
 class ExitCode(enum.IntEnum):
@@ -39,20 +35,8 @@ class ExitCode(enum.IntEnum):
 def label(item: Event | RatatoskrError) -> str:
     """Return the label line of an error or of a terminal event, without a line end."""
     match item:
-        case MalformedSseData(raw):
-            return f"[malformed_sse_data] raw={raw!r}"
-        case MalformedSseId(raw):
-            return f"[malformed_sse_id] raw={raw!r}"
-        case MalformedEnvelope(raw):
-            return f"[malformed_envelope] raw={raw!r}"
-        case TurnIdFlip(expected, got):
-            return f"[turn_id_flip] expected={expected} got={got}"
-        case EventTooLarge(limit):
-            return f"[event_too_large] limit={limit}"
-        case SseConnectionDropped(last_sse_id, reason):
-            return f"[connection_dropped] last_sse_id={last_sse_id} reason={reason!r}"
-        case SseConnectFailed(status, body, reason):
-            return f"[connect_failed] status={status} reason={reason!r} body={body!r}"
+        case RatatoskrError():
+            return error_label(item)
         case ServerError(message):
             return f"[error] message={message!r}"
         case Done():

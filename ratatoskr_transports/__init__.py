@@ -8,7 +8,8 @@ which needs extra ``h11``. See docs/transports.md.
 
 from typing import TYPE_CHECKING, Any
 
-from ._streams import EventStream, Source, SyncEventStream, SyncSource, SyncTurnStream, TurnStream
+from ._loops import Source, SyncSource
+from ._streams import EventStream, SyncEventStream, SyncTurnStream, TurnStream
 
 if TYPE_CHECKING:
     from ._exchange import SseExchange

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
-from ratatoskr_proto import SseConnectionDropped, TurnDecoder
+from ratatoskr_proto import SseConnectionDropped, TurnDecoder, TurnState
 
 _PIECE = 65536
 _GZIP = 16 + zlib.MAX_WBITS
@@ -58,16 +58,31 @@ class Inflater:
         if self._coding in ("", "identity"):
             yield data
             return
-        while data:
+        full = False  # zlib may hold some more when all data is in but the piece is full
+        while data or full:
             if self._inflate is None:
                 self._inflate = zlib.decompressobj(self._window_bits(data))
                 self._complete = False
-            yield self._inflate.decompress(data, _PIECE)
+            before = self._inflate.copy()
+            try:
+                piece = self._inflate.decompress(data, _PIECE)
+            except zlib.error:
+                if len(data) <= 1:
+                    raise
+                # zlib drops what stands before a fault. So up to there once more, in halves.
+                self._inflate = before
+                half = len(data) // 2
+                yield from self.pieces(data[:half])
+                data = data[half:]
+                continue
+            yield piece
+            full = len(piece) == _PIECE
             data = self._inflate.unconsumed_tail
             if self._inflate.eof:  # gzip may go on with another member
                 data = self._inflate.unused_data
                 self._inflate = None
                 self._complete = True
+                full = False
 
     def start_of(self, data: bytes, size: int) -> bytes:
         """Return at least ``size`` bytes of what the data stands for, or as many as can be had."""
@@ -91,16 +106,37 @@ class BodyDecoder:
     """Undoes the content coding of a body and decodes it."""
 
     def __init__(self, decoder: Decoder, content_encoding: str = "") -> None:
+        self.tap: Callable[[bytes], object] | None = None  # sees each piece before it is decoded
         self._decoder = decoder
         self._inflater = Inflater(content_encoding)
+        # With nothing to undo, bytes go right to the decoder, and all generators are saved.
+        self._plain = _coding(content_encoding) in ("", "identity")
+
+    @property
+    def over(self) -> bool:
+        """Whether the decoder wants no more: the turn is done, or has failed."""
+        decoder = self._decoder
+        return isinstance(decoder, TurnDecoder) and decoder.state is not TurnState.STREAMING
 
     def items(self, data: bytes) -> Iterator[Any]:
-        """Yield the items that some bytes of the body complete, decoding as they are taken.
+        """Return the items that some bytes of the body complete; where a coding has to be undone,
+        that is done as they are taken.
 
         Raises zlib.error behind the items before it, and what the decoder raises.
         """
+        if not self._plain:
+            return self._undo(data)
+        if self.tap is not None:
+            self.tap(data)
+        return iter(self._decoder.receive_data(data))
+
+    def _undo(self, data: bytes) -> Iterator[Any]:
         for piece in self._inflater.pieces(data):
+            if self.tap is not None:
+                self.tap(piece)
             yield from self._decoder.receive_data(piece)
+            if self.over:
+                return  # what is left may stand for very much, and would be discarded
 
     def finish(self, reason: str) -> list[Any]:
         """Return the last items of a body that ended for this reason: for a turn, or if it did not

@@ -9,8 +9,8 @@ from __future__ import annotations
 import copy
 import logging
 import zlib
-from collections.abc import Iterator
-from typing import Any, Final, Generic, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, Final, Generic, NoReturn, TypeVar
 
 from ratatoskr_proto import (
     Comment,
@@ -48,6 +48,14 @@ def raise_error(error: RatatoskrError) -> None:
         error.__context__ = None
 
 
+def raise_foreign(error: BaseException) -> NoReturn:
+    """Raise an exception that is none of ours, or another one if it would look like a clean end."""
+    if isinstance(error, (StopIteration, StopAsyncIteration)):
+        name = type(error).__name__
+        raise RuntimeError(f"{name} was raised where it does not end a stream") from error
+    raise error
+
+
 class Cursor(Generic[D]):
     """Takes the body of a stream, in pieces, and hands out its items one at a time."""
 
@@ -61,7 +69,13 @@ class Cursor(Generic[D]):
 
     def begin(self, content_encoding: str) -> None:
         """Say how the body is coded."""
+        tap = self._body.tap
         self._body = BodyDecoder(self._decoder, content_encoding)
+        self._body.tap = tap
+
+    def tap(self, receive: Callable[[bytes], object]) -> None:
+        """Have each piece of the body handed to ``receive`` before it is decoded."""
+        self._body.tap = receive
 
     @property
     def retry_ms(self) -> int | None:
@@ -82,9 +96,9 @@ class Cursor(Generic[D]):
         except zlib.error:
             self.receive_eof("protocol")
             item = next(self._items, None)
-        except BaseException:  # a bug in the caller's loads or event class
+        except BaseException as error:  # a bug in the caller's loads or event class
             self.close()
-            raise
+            raise_foreign(error)
         if item is None:
             if not self._ended:
                 return None
@@ -98,7 +112,11 @@ class Cursor(Generic[D]):
 
     def receive_data(self, data: bytes) -> None:
         """Take the next bytes of the body."""
-        self._items = self._body.items(data)
+        try:
+            self._items = self._body.items(data)
+        except BaseException as error:  # a bug in the caller's loads or event class
+            self.close()
+            raise_foreign(error)
 
     def receive_eof(self, reason: str) -> None:
         """Take the end of the body and the reason for it."""
@@ -117,12 +135,8 @@ class Cursor(Generic[D]):
             self._error = SseConnectionDropped(self._resume_point(), "closed")
             self._items = iter(())
 
-    def is_event(self, item: object) -> bool:
-        """Whether an item that was handed out counts as an event, and not as a sign of life."""
-        return not isinstance(item, Comment)
-
     def _hand_out(self, item: Any) -> None:
-        raise NotImplementedError
+        """Note what the caller is given. Each kind of stream has its own."""
 
     def _resume_point(self) -> SseId | None:
         return None
@@ -134,8 +148,12 @@ class TurnCursor(Cursor[TurnDecoder]):
     def __init__(self, decoder: TurnDecoder) -> None:
         super().__init__(decoder)
         self.last_sse_id = decoder.last_sse_id
-        self.turn_id = decoder.turn_id
         self._done = False
+
+    @property
+    def turn_id(self) -> int | None:
+        """The number of the turn, as far as it was handed out."""
+        return None if self.last_sse_id is None else self.last_sse_id.turn_id
 
     @property
     def state(self) -> TurnState:
@@ -146,7 +164,6 @@ class TurnCursor(Cursor[TurnDecoder]):
 
     def _hand_out(self, item: Event) -> None:
         self.last_sse_id = item.sse_id
-        self.turn_id = item.sse_id.turn_id
         self._done = self._over = item.terminal
 
     def _resume_point(self) -> SseId | None:

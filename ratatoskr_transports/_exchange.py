@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from ratatoskr_proto import TurnDecoder, TurnState
+from ratatoskr_proto import TurnDecoder
 
 from ._body import BodyDecoder, Decoder
 from ._http import HttpExchange
@@ -18,9 +18,9 @@ class SseExchange:
 
     Connect to ``host`` (str) and ``port`` (int), with TLS if ``tls`` (bool) says so. Send what
     ``bytes_to_send`` returns until it returns nothing, and meanwhile hand over what comes. The
-    items are those of the ``decoder``, by default a new ``TurnDecoder``, and at most one
-    RatatoskrError, which is the last. Once ``finished`` (bool), close the connection; it serves no
-    other request.
+    items are those of the ``decoder``, by default a new ``TurnDecoder``; if there is no stream, or
+    it does not end well, one SseConnectFailed or SseConnectionDropped is the last. Once
+    ``finished`` (bool), close the connection; it serves no other request.
 
     ``status`` (int or None) and ``headers`` (a read-only mapping with names in lower case) are
     those of the response, once its head has come.
@@ -47,7 +47,7 @@ class SseExchange:
         self._http = HttpExchange(method, url, headers, bytes(body))
         self._decoder = TurnDecoder() if decoder is None else decoder
         self._body: BodyDecoder | None = None
-        self._finished = False
+        self._broken = False  # the content coding could not be undone
 
     @property
     def host(self) -> str:
@@ -77,13 +77,14 @@ class SseExchange:
     @property
     def finished(self) -> bool:
         """Whether no further item will come out."""
-        return self._finished
+        over = self._body is not None and self._body.over
+        return over or self._broken or self._http.finished
 
     def bytes_to_send(self) -> bytes:
         """Return the next bytes of the request, at most about 64 KiB; ``b""`` when there are no
         more, and as soon as the response has begun, which ends the sending.
         """
-        return b"" if self._finished else self._http.bytes_to_send()
+        return b"" if self.finished else self._http.bytes_to_send()
 
     def receive_data(self, data: bytes) -> list[Any]:
         """Take bytes from the connection and return the items that they complete.
@@ -93,7 +94,7 @@ class SseExchange:
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"receive_data() takes bytes, not {type(data).__name__}")
-        if self._finished:
+        if self.finished:
             return []
         return self._decode(self._http.receive_data(bytes(data)))
 
@@ -105,30 +106,27 @@ class SseExchange:
         """
         if not isinstance(reason, str):
             raise TypeError(f"reason must be a str, not {type(reason).__name__}")
-        if self._finished:
+        if self.finished:
             return []
         return self._decode(self._http.receive_eof(reason))
 
     def _decode(self, raw: list[bytes]) -> list[Any]:
+        http = self._http
+        if http.failure is not None:
+            return [http.failure]
+        if self._body is None:
+            if http.status is None:
+                return []
+            self._body = BodyDecoder(self._decoder, http.headers.get("content-encoding", ""))
         items: list[Any] = []
-        if self._body is None and self._http.status is not None:
-            self._body = BodyDecoder(self._decoder, self.headers.get("content-encoding", ""))
-        end = self._http.end
-        if self._body is not None:
-            try:
-                for data in raw:
-                    for item in self._body.items(data):
-                        items.append(item)
-            except zlib.error:
-                end = "protocol"
-        if self._http.failure is not None:
-            items.append(self._http.failure)
-        elif end is not None and self._body is not None:
+        end = http.end
+        try:
+            for data in raw:
+                for item in self._body.items(data):
+                    items.append(item)
+        except zlib.error:
+            self._broken = True
+            end = "protocol"
+        if end is not None:
             items += self._body.finish(end)
-        self._finished = end is not None or self._http.failure is not None or self._is_final(items)
         return items
-
-    def _is_final(self, items: list[Any]) -> bool:
-        if isinstance(self._decoder, TurnDecoder):
-            return self._decoder.state is not TurnState.STREAMING
-        return False

@@ -50,6 +50,7 @@ class HttpExchange:
         self._connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MAX_HEAD)
         self._informational = 0
         self._at_eof = False
+        self._held = 0  # how many bytes h11 may hold, or less
         # Of a response that is no event stream: why, and what has come of its body.
         self._refusal: str | None = None
         self._error_body = bytearray()
@@ -107,15 +108,22 @@ class HttpExchange:
 
     def receive_data(self, data: bytes) -> list[bytes]:
         """Take bytes from the connection and return those of the body of an event stream."""
-        if self.finished or not data:
-            return []
-        self._connection.receive_data(data)
-        return self._process()
+        body: list[bytes] = []
+        while data and not self.finished:
+            # h11 tests its limit between calls only. It sees one byte beyond it and no more, so
+            # that the verdict is the same however the bytes were cut.
+            if self._held + len(data) > _MAX_HEAD:
+                self._held = len(self._connection.trailing_data[0])
+            piece, data = data[: _MAX_HEAD + 1 - self._held], data[_MAX_HEAD + 1 - self._held :]
+            self._held += len(piece)
+            self._connection.receive_data(piece)
+            body += self._process()
+        return body
 
     def receive_eof(self, reason: str) -> list[bytes]:
-        """Say why no more bytes will come: ``"end of stream"`` if the peer has ended them."""
-        if self.finished:
-            return []
+        """Say why no more bytes will come, ``"end of stream"`` if the peer has ended them; not to
+        be called once ``finished``.
+        """
         self._at_eof = True
         if reason == "end of stream":
             self._connection.receive_data(b"")

@@ -15,6 +15,7 @@ from ratatoskr_proto import RatatoskrError, SseConnectFailed, SseId
 
 from ._head import ERROR_BODY_SECONDS
 from ._http import HttpExchange
+from ._loops import Lost, Opened, Source, check_seconds
 from ._reasons import reason_of
 from ._request import (
     Headers,
@@ -25,16 +26,7 @@ from ._request import (
     resume_point,
     with_defaults,
 )
-from ._streams import (
-    EventOptions,
-    EventStream,
-    Lost,
-    Opened,
-    Source,
-    TurnOptions,
-    TurnStream,
-    check_seconds,
-)
+from ._streams import EventOptions, EventStream, TurnOptions, TurnStream
 
 
 class Connection(Protocol):

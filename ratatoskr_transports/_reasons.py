@@ -2,7 +2,7 @@
 
 ``REASONS`` names every public exception class of httpx, httpx2, httpcore, anyio, trio and h11, and
 those of the standard library that these let through. A class that is not named counts as the first
-of its bases that is. See docs/errors.md for the words.
+of its bases that is. See docs/errors.md for the words, docs/faults.md for what leads to them.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from typing import NamedTuple
 
 
 class Reason(NamedTuple):
-    """The words for an exception before the head of the response and behind it."""
+    """The words for an exception before the head of the response and behind it; None where it
+    cannot come from a connection.
+    """
 
     opening: str
-    reading: str
+    reading: str | None
 
 
 _LOST = Reason("closed", "reset")
@@ -23,19 +25,42 @@ _PROTOCOL = Reason("protocol", "protocol")
 _CLOSED = Reason("closed", "closed")
 _REFUSED = Reason("refused", "reset")
 _UNREACHABLE = Reason("unreachable", "reset")
+_TLS = Reason("tls", "reset")
+_REDIRECT = Reason("redirect", "protocol")
 _TIMEOUT = Reason("read timeout", "read timeout")
 _CONNECT_TIMEOUT = Reason("connect timeout", "read timeout")
 
 # None: it cannot come from a connection, so it is a bug of the caller's or ours and comes through.
 REASONS: dict[str, Reason | None] = {
     "builtins.OSError": _UNREACHABLE,
+    "builtins.BlockingIOError": _UNREACHABLE,
+    "builtins.BrokenPipeError": _LOST,
+    "builtins.ChildProcessError": _UNREACHABLE,
+    "builtins.ConnectionAbortedError": _LOST,
     "builtins.ConnectionError": _LOST,
     "builtins.ConnectionRefusedError": _REFUSED,
+    "builtins.ConnectionResetError": _LOST,
+    "builtins.FileExistsError": _UNREACHABLE,
+    "builtins.FileNotFoundError": _UNREACHABLE,
+    "builtins.InterruptedError": _UNREACHABLE,
+    "builtins.IsADirectoryError": _UNREACHABLE,
+    "builtins.NotADirectoryError": _UNREACHABLE,
+    "builtins.PermissionError": _UNREACHABLE,
+    "builtins.ProcessLookupError": _UNREACHABLE,
     "builtins.TimeoutError": _CONNECT_TIMEOUT,
     "socket.gaierror": Reason("dns", "reset"),
     "socket.herror": Reason("dns", "reset"),
-    "ssl.SSLError": Reason("tls", "reset"),
-    "ssl.CertificateError": Reason("tls", "reset"),
+    # Of a host name or port that httpx takes and the operating system does not.
+    "builtins.OverflowError": Reason("unreachable", None),
+    "builtins.UnicodeError": Reason("dns", None),
+    "idna.IDNAError": Reason("redirect", None),
+    "ssl.SSLError": _TLS,
+    "ssl.SSLCertVerificationError": _TLS,
+    "ssl.SSLSyscallError": _TLS,
+    "ssl.SSLWantReadError": _TLS,
+    "ssl.SSLWantWriteError": _TLS,
+    "ssl.SSLEOFError": _LOST,
+    "ssl.SSLZeroReturnError": _LOST,
     "anyio.EndOfStream": Reason("closed", "end of stream"),
     "anyio.BrokenResourceError": _LOST,
     "anyio.ClosedResourceError": _CLOSED,
@@ -70,7 +95,7 @@ REASONS: dict[str, Reason | None] = {
     "h11.RemoteProtocolError": _PROTOCOL,
     "httpcore.ConnectionNotAvailable": _LOST,
     "httpcore.ProxyError": _UNREACHABLE,
-    "httpcore.UnsupportedProtocol": None,
+    "httpcore.UnsupportedProtocol": _REDIRECT,
     "httpcore.ProtocolError": _PROTOCOL,
     "httpcore.LocalProtocolError": _PROTOCOL,
     "httpcore.RemoteProtocolError": _PROTOCOL,
@@ -97,15 +122,17 @@ REASONS: dict[str, Reason | None] = {
     "httpx.ConnectError": _UNREACHABLE,
     "httpx.CloseError": _LOST,
     "httpx.ProxyError": _UNREACHABLE,
-    "httpx.UnsupportedProtocol": None,
+    # The URL that was asked for has been checked, so it is one that a server sent us to.
+    "httpx.UnsupportedProtocol": _REDIRECT,
     "httpx.ProtocolError": _PROTOCOL,
     "httpx.LocalProtocolError": _PROTOCOL,
     "httpx.RemoteProtocolError": _PROTOCOL,
     "httpx.DecodingError": _PROTOCOL,
-    "httpx.TooManyRedirects": Reason("redirect", "protocol"),
+    "httpx.TooManyRedirects": _REDIRECT,
     "httpx.HTTPStatusError": None,
-    "httpx.InvalidURL": None,
+    "httpx.InvalidURL": _REDIRECT,
     "httpx.CookieConflict": None,
+    "httpx.SSEError": None,
     "httpx.StreamError": _CLOSED,
     "httpx.StreamConsumed": _CLOSED,
     "httpx.StreamClosed": _CLOSED,
@@ -116,8 +143,12 @@ REASONS: dict[str, Reason | None] = {
 _WORDS_OF_CONNECTING = ("dns", "refused", "tls", "connect timeout", "closed")
 
 # What a library says in words only. A test over real connections fails if the words change.
-_CUT_BODY = "peer closed connection without sending complete message body"
+_CUT_BODY = (
+    "peer closed connection without sending complete message body",
+    "peer unexpectedly closed connection",
+)
 _NO_ANSWER = "Server disconnected without sending a response"
+_BAD_REDIRECT = "Invalid URL in location header"
 
 
 def reason_of(
@@ -129,10 +160,14 @@ def reason_of(
     ``opening`` says whether the head of a response was still to come, ``connecting`` whether even
     the connection was.
     """
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
     reason = _named(type(error))
     if reason is None:
         return None
     word = reason.opening if opening or connecting else reason.reading
+    if word is None:
+        return None
     if connecting:
         word = _connecting_word(error) or word
     # What really happened often stands behind the exception of a library.
@@ -143,6 +178,10 @@ def reason_of(
             word = "closed" if opening else "cut body"
         elif word == "protocol" and str(cause).startswith(_NO_ANSWER):
             word = "closed"
+        elif word == "protocol" and str(cause).startswith(_BAD_REDIRECT):
+            word = "redirect"
+        elif opening and word == "closed" and _named(type(cause)) == _TLS:
+            word = "tls"
     return word if word == "end of stream" else f"{word} ({type(error).__name__})"
 
 

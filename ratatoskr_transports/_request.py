@@ -15,7 +15,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ParamSpec, TypeAlias, TypeVar
-from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
+from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit, urlunsplit
 
 from ratatoskr_proto import SseId
 
@@ -33,6 +33,7 @@ DEFAULT_HEADERS = (
 
 _TOKEN = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+_AUTHORITY = re.compile(r"(\[[^\[\]]+\]|[^:\[\]]*)(?::([0-9]*))?")
 _ASCII_HOST = re.compile(r"[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?")
 _URL_SAFE = "%/:=&?~+!$,;'@()*[]|"
 _MAX_REDIRECT_TEXT = 200
@@ -66,32 +67,36 @@ class Url:
 
     def __init__(self, url: str) -> None:
         """Raises TypeError or ValueError with a sentence that repeats nothing of the URL."""
-        check_url(url)
+        _check_characters(url)
         try:
             parts = urlsplit(url)
-            name, user, password = parts.hostname, parts.username, parts.password
         except ValueError:
             raise ValueError("the URL cannot be parsed; it is http://host/path") from None
         if parts.scheme not in ("http", "https"):
             raise ValueError("the URL must start with http:// or https://")
+        # By hand, since what urlsplit() makes of odd ones depends on its version.
+        userinfo, at, authority = parts.netloc.rpartition("@")
+        match = _AUTHORITY.fullmatch(authority)
+        if match is None:
+            raise ValueError("the host or the port of the URL cannot be parsed")
+        name, digits = match.groups()
         if not name:
             raise ValueError("the URL has no host; it is http://host/path")
         self.tls = parts.scheme == "https"
         self.host = _host(name)
         default_port = 443 if self.tls else 80
-        try:
-            port = default_port if parts.port is None else parts.port
-        except ValueError:
-            port = 0
-        if port == 0:
+        self.port = default_port
+        if digits:
+            self.port = int(digits) if len(digits) <= len("65535") else 0
+        if not 0 < self.port < 65536:
             raise ValueError("the port of the URL must be a number from 1 to 65535")
-        self.port = port
         literal = f"[{self.host}]" if ":" in self.host else self.host
         self.host_header = literal if self.port == default_port else f"{literal}:{self.port}"
         self.authorization: bytes | None = None
         try:
-            if user is not None or password is not None:
-                pair = f"{unquote(user or '')}:{unquote(password or '')}".encode()
+            if at:
+                user, _, password = userinfo.partition(":")
+                pair = unquote_to_bytes(user) + b":" + unquote_to_bytes(password)
                 self.authorization = b"Basic " + base64.b64encode(pair)
             path = quote(parts.path, safe=_URL_SAFE) or "/"
             query = f"?{quote(parts.query, safe=_URL_SAFE)}" if parts.query else ""
@@ -102,7 +107,16 @@ class Url:
 
 
 def check_url(url: str) -> None:
-    """Raise TypeError or ValueError for a URL that parsers are known to read in different ways."""
+    """Raise TypeError or ValueError for a URL that no client is to be asked for. It may also be
+    relative to a base that the client has.
+    """
+    _check_characters(url)
+    if url.partition(":")[0].lower() in ("http", "https"):
+        Url(url)
+
+
+def _check_characters(url: str) -> None:
+    """Refuse what parsers are known to read in different ways."""
     if not isinstance(url, str):
         raise TypeError(f"the URL must be a str, not {type(url).__name__}")
     if any(character in " \\" or unicodedata.category(character) == "Cc" for character in url):
@@ -110,9 +124,11 @@ def check_url(url: str) -> None:
 
 
 def _host(name: str) -> str:
-    if ":" in name:
+    if name.startswith("["):
         try:
-            return ipaddress.IPv6Address(name).compressed
+            if "%" in name:  # a zone means something on the machine of the user only
+                raise ValueError
+            return ipaddress.IPv6Address(name[1:-1]).compressed
         except ValueError:
             raise ValueError(_NO_HOST) from None
     if not name.isascii():
@@ -122,9 +138,9 @@ def _host(name: str) -> str:
             name = idna.encode(name, uts46=True).decode("ascii")
         except UnicodeError:
             raise ValueError(_NO_HOST) from None
-    if not _ASCII_HOST.fullmatch(name) or len(name) > 254:
+    if not _ASCII_HOST.fullmatch(name) or len(name.removesuffix(".")) > 253:
         raise ValueError(_NO_HOST)
-    return name
+    return name.lower()
 
 
 def check_headers(headers: Headers | None, *, reserved: bool = True) -> list[tuple[bytes, bytes]]:
@@ -136,7 +152,11 @@ def check_headers(headers: Headers | None, *, reserved: bool = True) -> list[tup
     if headers is None:
         return []
     pairs = headers.items() if isinstance(headers, Mapping) else headers
-    return [_check_header(name, value, reserved) for name, value in pairs]
+    try:
+        every = [(name, value) for name, value in pairs]
+    except (TypeError, ValueError):
+        raise TypeError("headers must be a mapping, or pairs of a name and a value") from None
+    return [_check_header(name, value, reserved) for name, value in every]
 
 
 def _check_header(name: str | bytes, value: str | bytes, reserved: bool) -> tuple[bytes, bytes]:

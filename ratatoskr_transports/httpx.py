@@ -15,18 +15,14 @@ leaves generators behind that warn; use ``ratatoskr_transports.trio`` there.
 
 from __future__ import annotations
 
-import contextlib
 import sys
-import time
 from typing import Any, Unpack
 
-import anyio
+from ratatoskr_proto import SseConnectFailed, SseId
 
-from ratatoskr_proto import RatatoskrError, SseConnectFailed, SseId
-
-from ._body import Inflater
-from ._head import ERROR_BODY_SECONDS, MAX_ERROR_BODY, read_headers, refusal
-from ._reasons import reason_of
+from ._head import refusal
+from ._httpx_source import Opener, ResponseSource, SyncOpener, SyncResponseSource, opened_over
+from ._loops import Opened
 from ._request import (
     DEFAULT_HEADERS,
     Headers,
@@ -42,10 +38,7 @@ from ._request import (
 from ._streams import (
     EventOptions,
     EventStream,
-    Opened,
-    Source,
     SyncEventStream,
-    SyncSource,
     SyncTurnStream,
     TurnOptions,
     TurnStream,
@@ -60,9 +53,6 @@ __all__ = [
     "stream_turn_sync",
     "wrap",
 ]
-
-_DRAIN_BYTES = 64 * 1024
-_DRAIN_SECONDS = 0.1
 
 
 @quiet_refusals
@@ -87,7 +77,7 @@ def stream_turn(
     a header. Entering raises SseConnectFailed if there is no stream. See docs/transports.md.
     """
     request = _request(client, "stream_turn", method, url, headers, json, content)
-    return TurnStream.opened_by(_Opener(client, request), **options)
+    return TurnStream.opened_by(Opener(client, request), **options)
 
 
 @quiet_refusals
@@ -108,7 +98,7 @@ def reconnect_turn(
     point = resume_point(last_sse_id)
     every = [*check_headers(headers), *last_event_id_headers(str(point))]
     request = _request(client, "reconnect_turn", method, url, every)
-    return TurnStream.opened_by(_Opener(client, request), resume_from=point, **options)
+    return TurnStream.opened_by(Opener(client, request), resume_from=point, **options)
 
 
 @quiet_refusals
@@ -130,7 +120,7 @@ def stream_events(
     """
     every = [*check_headers(headers), *last_event_id_headers(last_event_id)]
     request = _request(client, "stream_events", method, url, every, json, content)
-    opener = _Opener(client, request)
+    opener = Opener(client, request)
     return EventStream.opened_by(opener, last_event_id=last_event_id, **options)
 
 
@@ -147,7 +137,7 @@ def stream_turn_sync(
 ) -> SyncTurnStream:
     """As ``stream_turn``, with a ``Client``, for ``with`` and ``for``."""
     request = _request(client, "stream_turn_sync", method, url, headers, json, content)
-    return SyncTurnStream.opened_by(_SyncOpener(client, request), **options)
+    return SyncTurnStream.opened_by(SyncOpener(client, request), **options)
 
 
 @quiet_refusals
@@ -164,7 +154,7 @@ def reconnect_turn_sync(
     point = resume_point(last_sse_id)
     every = [*check_headers(headers), *last_event_id_headers(str(point))]
     request = _request(client, "reconnect_turn_sync", method, url, every)
-    return SyncTurnStream.opened_by(_SyncOpener(client, request), resume_from=point, **options)
+    return SyncTurnStream.opened_by(SyncOpener(client, request), resume_from=point, **options)
 
 
 @quiet_refusals
@@ -182,7 +172,7 @@ def stream_events_sync(
     """As ``stream_events``, with a ``Client``, for ``with`` and ``for``."""
     every = [*check_headers(headers), *last_event_id_headers(last_event_id)]
     request = _request(client, "stream_events_sync", method, url, every, json, content)
-    opener = _SyncOpener(client, request)
+    opener = SyncOpener(client, request)
     return SyncEventStream.opened_by(opener, last_event_id=last_event_id, **options)
 
 
@@ -201,16 +191,14 @@ def wrap(
         raise ValueError("the response has been read or closed; send it with stream=True")
     opened: Opened[Any]
     if hasattr(response.stream, "__aiter__"):
-        opened = _opened(response, _Source(response))
+        opened = opened_over(response, ResponseSource(response))
         kind: Any = TurnStream
     else:
-        opened = _opened(response, _SyncSource(response))
+        opened = opened_over(response, SyncResponseSource(response))
         kind = SyncTurnStream
     reason = refusal(response.status_code, opened.headers, str(response.url))
-    if reason is not None:
-        raise SseConnectFailed(response.status_code, "", reason)
     stream: TurnStream | SyncTurnStream = kind(None, resume_from=resume_from, **options)
-    stream.begin(opened)
+    stream.begin(opened if reason is None else SseConnectFailed(opened.status, "", reason))
     return stream
 
 
@@ -254,137 +242,3 @@ def _check_colour(client: Any, function: str) -> None:
             raise TypeError(f"{function}() cannot use this {each.__name__}; use {other}()")
     wanted = "Client" if sync else "AsyncClient"
     raise TypeError(f"client must be an httpx.{wanted}, not {type(client).__name__}")
-
-
-def _opened(response: Any, source: Any) -> Opened[Any]:
-    return Opened(source, response.status_code, read_headers(response.headers.raw))
-
-
-class _ErrorBody:
-    """The start of the body of a response that is no event stream."""
-
-    def __init__(self, opened: Opened[Any]) -> None:
-        self._inflater = Inflater(opened.headers.get("content-encoding", ""))
-        self._start = b""
-        self._end = time.monotonic() + ERROR_BODY_SECONDS
-
-    def wants_more_after(self, data: bytes) -> bool:
-        """Take bytes; say whether more of them are of use."""
-        self._start += self._inflater.start_of(data, MAX_ERROR_BODY)
-        in_time = time.monotonic() < self._end
-        return bool(data) and in_time and len(self._start) < MAX_ERROR_BODY
-
-    def text(self) -> str:
-        return self._start[:MAX_ERROR_BODY].decode("utf-8", "replace")
-
-
-class _Opener:
-    """Sends the request and reads the head, when it is called. Its ``repr()`` shows nothing."""
-
-    def __init__(self, client: Any, request: Any) -> None:
-        self._client = client
-        self._request = request
-
-    async def __call__(self) -> Opened[Source] | RatatoskrError:
-        try:
-            response = await self._client.send(self._request, stream=True)
-        except Exception as error:
-            reason = reason_of(error, opening=True)
-            if reason is None:
-                raise
-            return SseConnectFailed(None, "", reason)
-        source = _Source(response)
-        opened = _opened(response, source)
-        reason = refusal(opened.status, opened.headers, str(response.url))
-        if reason is None:
-            return opened
-        body = _ErrorBody(opened)
-        try:
-            with anyio.move_on_after(ERROR_BODY_SECONDS), contextlib.suppress(Exception):
-                while body.wants_more_after(await source.receive()):
-                    pass
-        finally:
-            await source.aclose()
-        return SseConnectFailed(opened.status, body.text(), reason)
-
-
-class _SyncOpener:
-    """As ``_Opener``, for sync clients."""
-
-    def __init__(self, client: Any, request: Any) -> None:
-        self._client = client
-        self._request = request
-
-    def __call__(self) -> Opened[SyncSource] | RatatoskrError:
-        try:
-            response = self._client.send(self._request, stream=True)
-        except Exception as error:
-            reason = reason_of(error, opening=True)
-            if reason is None:
-                raise
-            return SseConnectFailed(None, "", reason)
-        source = _SyncSource(response)
-        opened = _opened(response, source)
-        reason = refusal(opened.status, opened.headers, str(response.url))
-        if reason is None:
-            return opened
-        body = _ErrorBody(opened)
-        try:
-            with contextlib.suppress(Exception):
-                while body.wants_more_after(source.receive()):
-                    pass
-        finally:
-            source.close()
-        return SseConnectFailed(opened.status, body.text(), reason)
-
-
-class _Source:
-    """The raw body of a response; its content coding is undone by us, and within bounds."""
-
-    def __init__(self, response: Any) -> None:
-        self._response = response
-        self._chunks = response.aiter_raw()
-        self._reading = False
-
-    async def receive(self) -> bytes:
-        """Return the next bytes of the body."""
-        self._reading = True
-        try:
-            async for chunk in self._chunks:
-                if chunk:
-                    return bytes(chunk)
-            return b""
-        finally:
-            self._reading = False
-
-    async def drain(self) -> None:
-        """Read the end of the body, if it comes at once, so that the connection can be reused."""
-        left = _DRAIN_BYTES
-        with anyio.move_on_after(_DRAIN_SECONDS), contextlib.suppress(Exception):
-            while left > 0 and (data := await self.receive()):
-                left -= len(data)
-
-    async def aclose(self) -> None:
-        """Close the response at once."""
-        if not self._reading:  # else another task is in it, and ends it when the response closes
-            await self._chunks.aclose()
-        await self._response.aclose()
-
-
-class _SyncSource:
-    """As ``_Source``, for sync clients."""
-
-    def __init__(self, response: Any) -> None:
-        self._response = response
-        self._chunks = response.iter_raw()
-
-    def receive(self) -> bytes:
-        """Return the next bytes of the body."""
-        for chunk in self._chunks:
-            if chunk:
-                return bytes(chunk)
-        return b""
-
-    def close(self) -> None:
-        """Close the response at once."""
-        self._response.close()

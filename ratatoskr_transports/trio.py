@@ -20,8 +20,9 @@ import trio.abc
 
 from ratatoskr_proto import SseId
 
+from ._loops import check_seconds
 from ._opening import BodySource, H11Transport
-from ._streams import TurnOptions, TurnStream, check_seconds
+from ._streams import TurnOptions, TurnStream
 
 __all__ = ["reconnect_turn", "stream_events", "stream_turn", "wrap"]
 
@@ -99,8 +100,7 @@ def wrap(
     """Read a turn from a stream that is open already and carries nothing but the body.
 
     ``read_timeout`` is that of ``stream_turn``; the ``options`` are those of ``TurnStream``. Raises
-    TypeError or ValueError
-    for arguments that are not such.
+    TypeError or ValueError for arguments that are not such.
     """
     if not isinstance(stream, trio.abc.ReceiveStream):
         raise TypeError(f"wrap() takes a trio Stream, not {type(stream).__name__}")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import ratatoskr_proto
+import ratatoskr_transports
 
 ROOT = Path(__file__).parent.parent
 LAYERS = ["ratatoskr_proto", "ratatoskr_transports", "ratatoskr"]
@@ -53,6 +54,68 @@ def test_importing_the_core_loads_no_io():
         [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True
     )
     assert run.stdout.split() == []
+
+
+def modules_loaded_by(code):
+    """The libraries that are loaded, in a fresh interpreter, once this code has run."""
+    libraries = ["httpx", "httpx2", "httpcore", "httpcore2", "h11", "anyio", "trio"]
+    code += f"; import sys; print(*sorted(set(sys.modules) & set({libraries})))"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    return run.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("code", "loaded"),
+    [
+        ("import ratatoskr_transports", []),
+        ("from ratatoskr_transports import TurnStream, SyncEventStream", []),
+        ("from ratatoskr_transports import SseExchange", ["h11"]),
+        ("import ratatoskr_transports.testing", []),
+        ("import ratatoskr_transports.httpx", ["anyio"]),
+        ("import ratatoskr_transports.anyio", ["anyio", "h11"]),
+        ("import ratatoskr_transports.trio", ["h11", "trio"]),
+    ],
+)
+def test_transports_load_what_they_need_and_no_more(code, loaded):
+    assert modules_loaded_by(code) == loaded
+
+
+def test_transports_have_no_other_lazy_names():
+    with pytest.raises(AttributeError, match="has no attribute 'stream_turn'"):
+        ratatoskr_transports.stream_turn  # noqa: B018  # reading it is the point
+
+
+def test_transports_export_the_names_of_the_guide():
+    assert set(ratatoskr_transports.__all__) == {
+        *["TurnStream", "SyncTurnStream", "EventStream", "SyncEventStream"],
+        *["Source", "SyncSource", "SseExchange"],
+    }
+
+
+FUNCTIONS = {"stream_turn", "reconnect_turn", "stream_events", "wrap"}
+
+
+@pytest.mark.parametrize(
+    ("name", "names"),
+    [
+        ("anyio", FUNCTIONS),
+        ("trio", FUNCTIONS),
+        ("httpx", FUNCTIONS | {f"{name}_sync" for name in FUNCTIONS - {"wrap"}}),
+        (
+            "testing",
+            {
+                *["Pause", "ScriptedSource", "SyncScriptedSource"],
+                *["check_transport", "check_transport_sync"],
+            },
+        ),
+    ],
+)
+def test_modules_of_the_transports_export_the_names_of_the_guide(name, names):
+    module = importlib.import_module(f"ratatoskr_transports.{name}")
+    assert set(module.__all__) == names
+    assert all(hasattr(module, each) for each in names)
 
 
 @pytest.mark.parametrize("name", LAYERS)

@@ -81,6 +81,18 @@ class Peer:
                 return number
         return times
 
+    def receive_some(self) -> bytes:
+        """Receive whatever comes first."""
+        return self._connection.recv(65536)
+
+    def send_past_tls(self, data: bytes) -> None:
+        """Send bytes as they are in the middle of an encrypted stream."""
+        socket.socket.sendall(self._connection, data)
+
+    def wait_for_the_end(self) -> None:
+        """Wait, without reading, until the test has its outcome."""
+        self.server.signal.wait(TIMEOUT)
+
     def wait_for_close(self) -> bytes:
         """Wait until the client closes the connection; return what else it sent."""
         rest = b""

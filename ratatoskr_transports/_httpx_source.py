@@ -1,0 +1,179 @@
+"""Responses of httpx as sources of streams, and sending the requests for them."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+
+from ratatoskr_proto import RatatoskrError, SseConnectFailed
+
+from ._body import Inflater
+from ._head import ERROR_BODY_SECONDS, MAX_ERROR_BODY, read_headers, refusal
+from ._loops import Opened, Source, SyncSource
+from ._reasons import reason_of
+
+_DRAIN_BYTES = 64 * 1024
+_DRAIN_SECONDS = 0.1
+
+
+def opened_over(response: Any, source: Any) -> Opened[Any]:
+    """What a response gives to a stream."""
+    return Opened(source, response.status_code, read_headers(response.headers.raw))
+
+
+class _ErrorBody:
+    """The start of the body of a response that is no event stream."""
+
+    def __init__(self, opened: Opened[Any]) -> None:
+        self._inflater = Inflater(opened.headers.get("content-encoding", ""))
+        self._start = b""
+        self._end = time.monotonic() + ERROR_BODY_SECONDS
+
+    def wants_more_after(self, data: bytes) -> bool:
+        """Take bytes; say whether more of them are of use."""
+        self._start += self._inflater.start_of(data, MAX_ERROR_BODY)
+        in_time = time.monotonic() < self._end
+        return bool(data) and in_time and len(self._start) < MAX_ERROR_BODY
+
+    def text(self) -> str:
+        return self._start[:MAX_ERROR_BODY].decode("utf-8", "replace")
+
+
+class Opener:
+    """Sends the request and reads the head, when it is called. Its ``repr()`` shows nothing."""
+
+    def __init__(self, client: Any, request: Any) -> None:
+        self._client = client
+        self._request = request
+
+    async def __call__(self) -> Opened[Source] | RatatoskrError:
+        connected: list[Any] = []
+
+        async def trace(event: str, info: Mapping[str, Any]) -> None:
+            if event == "connection.connect_tcp.complete":
+                connected.append(info["return_value"])
+
+        self._request.extensions["trace"] = trace
+        try:
+            response = await self._client.send(self._request, stream=True)
+        except Exception as error:
+            reason = reason_of(error, opening=True)
+            if reason is None:
+                raise
+            return SseConnectFailed(None, "", reason)
+        except BaseException:
+            # httpcore forgets a connection on which a TLS handshake is cancelled.
+            with anyio.CancelScope(shield=True):
+                for stream in connected:
+                    await stream.aclose()
+            raise
+        source = ResponseSource(response)
+        opened = opened_over(response, source)
+        reason = refusal(opened.status, opened.headers, str(response.url))
+        if reason is None:
+            return opened
+        body = _ErrorBody(opened)
+        try:
+            with anyio.move_on_after(ERROR_BODY_SECONDS), contextlib.suppress(Exception):
+                while body.wants_more_after(await source.receive()):
+                    pass
+        finally:
+            await source.aclose()
+        return SseConnectFailed(opened.status, body.text(), reason)
+
+
+class SyncOpener:
+    """As ``Opener``, for sync clients."""
+
+    def __init__(self, client: Any, request: Any) -> None:
+        self._client = client
+        self._request = request
+
+    def __call__(self) -> Opened[SyncSource] | RatatoskrError:
+        try:
+            response = self._client.send(self._request, stream=True)
+        except Exception as error:
+            reason = reason_of(error, opening=True)
+            if reason is None:
+                raise
+            return SseConnectFailed(None, "", reason)
+        source = SyncResponseSource(response)
+        opened = opened_over(response, source)
+        reason = refusal(opened.status, opened.headers, str(response.url))
+        if reason is None:
+            return opened
+        body = _ErrorBody(opened)
+        try:
+            with contextlib.suppress(Exception):
+                while body.wants_more_after(source.receive()):
+                    pass
+        finally:
+            source.close()
+        return SseConnectFailed(opened.status, body.text(), reason)
+
+
+class ResponseSource:
+    """The raw body of a response; its content coding is undone by us, and within bounds."""
+
+    def __init__(self, response: Any) -> None:
+        self._response = response
+        self._chunks = response.aiter_raw()
+        self._reading = False
+
+    async def receive(self) -> bytes:
+        """Return the next bytes of the body."""
+        self._reading = True
+        try:
+            return bytes(await anext(self._chunks, b""))  # no chunk is empty
+        finally:
+            self._reading = False
+
+    async def drain(self) -> None:
+        """Read the end of the body, if it comes at once, so that the connection can be reused."""
+        left = _DRAIN_BYTES
+        with anyio.move_on_after(_DRAIN_SECONDS), contextlib.suppress(Exception):
+            while left > 0 and (data := await self.receive()):
+                left -= len(data)
+
+    async def aclose(self) -> None:
+        """Close the response at once."""
+        if not self._reading:  # else another task is in it, and ends it when the response closes
+            await self._chunks.aclose()
+        await self._response.aclose()
+
+
+class SyncResponseSource:
+    """As ``ResponseSource``, for sync clients."""
+
+    def __init__(self, response: Any) -> None:
+        self._response = response
+        self._chunks = response.iter_raw()
+        self._reading = False
+        self._closed = False
+
+    def receive(self) -> bytes:
+        """Return the next bytes of the body."""
+        self._reading = True
+        try:
+            return bytes(next(self._chunks, b""))  # no chunk is empty
+        finally:
+            self._reading = False
+            if self._closed:
+                self._response.close()
+
+    def close(self) -> None:
+        """Close the response at once."""
+        self._closed = True
+        stream = self._response.extensions.get("network_stream")
+        connection = stream.get_extra_info("socket") if self._reading and stream else None
+        if connection is None:
+            self._response.close()
+        else:
+            # Another thread is in it. This wakes that up, and it closes the response then.
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,202 @@
+"""Rows of the table of faults: answers that are no event stream, media types, content codings."""
+
+import gzip
+
+from .fault import BOTH, Fault, dropped, failed
+from .fault_servers import (
+    ALL,
+    DONE,
+    GOOD,
+    GZIP,
+    HERE,
+    HI,
+    MUCH,
+    RAW,
+    SHORT,
+    UNFINISHED,
+    ZLIB,
+    answer,
+    answers_and_does_not_read,
+    coded,
+    deflated,
+    large_error_body,
+    reads_only_the_head,
+    redirecting,
+    resets_behind_the_head,
+    streams_and_does_not_read,
+    then_reset,
+    trickling_error_body,
+    typed,
+)
+
+ANSWER_FAULTS = [
+    Fault("204", answer("204 No Content", length=False), [], failed("status", 204)),
+    Fault("304 without Location", answer("304 Same", length=False), [], failed("status", 304)),
+    Fault(
+        "401 with JSON",
+        answer("401 No", b'{"error": "bad key"}', "Content-Type: application/json"),
+        [],
+        failed("status", 401, '{"error": "bad key"}'),
+    ),
+    Fault("503", answer("503 Busy", b"later"), [], failed("status", 503, "later")),
+    Fault(
+        "an error with an event stream as its body",
+        answer("500 Oops", HI, "Content-Type: text/event-stream"),
+        [],
+        failed("status", 500, HI.decode()),
+    ),
+    Fault("an error body of 1 MiB", large_error_body, [], failed("status", 500, "~")),
+    Fault("an error body that trickles", trickling_error_body, [], failed("status", 500, "~")),
+    Fault(
+        "an error body that is cut short",
+        answer("500 Oops", b"some", "Content-Length: 99", length=False),
+        [],
+        failed("status", 500, "some"),
+    ),
+    Fault(
+        "an error body that is reset",
+        then_reset(answer("500 Oops", b"some", "Content-Length: 99", length=False)),
+        [],
+        failed("status", 500, "some"),
+    ),
+    Fault(
+        "413 while the request is going out, without reading it",
+        answers_and_does_not_read,
+        [],
+        failed("status", 413, "too much"),
+        except_on=BOTH,  # which send all before they read
+        other_error=failed("read timeout"),
+        options={"content": MUCH, "read_timeout": SHORT},
+    ),
+    Fault(
+        "413 while the request is going out over TLS, without reading it",
+        answers_and_does_not_read,
+        [],
+        failed("status", 413, "too much"),
+        except_on=BOTH,
+        other_error=failed("read timeout"),
+        names=HERE,
+        options={"content": MUCH, "read_timeout": SHORT},
+    ),
+    Fault(
+        "a good answer while the request is going out, without reading it",
+        streams_and_does_not_read,
+        ALL,
+        None,
+        except_on=BOTH,
+        other_error=failed("read timeout"),
+        options={"content": MUCH, "read_timeout": SHORT},
+    ),
+    Fault(
+        "no answer while the request is going out, without reading it",
+        reads_only_the_head,
+        [],
+        failed("read timeout"),
+        options={"content": MUCH, "read_timeout": SHORT},
+    ),
+    Fault(
+        "a reset while the request is going out",
+        resets_behind_the_head,
+        [],
+        failed("closed"),
+        options={"content": MUCH},
+    ),
+    *(
+        Fault(
+            f"{status} with Location",
+            redirecting(status, "/next/./step?token=secret#part"),
+            [],
+            failed("redirect to http://HERE/next/step", status, "over there"),
+        )
+        for status in (301, 302, 303, 307, 308)
+    ),
+    Fault(
+        "a redirect to another host, with credentials",
+        redirecting(302, "https://user:secret@example.org/a?token=secret"),
+        [],
+        failed("redirect to https://example.org/a", 302, "over there"),
+    ),
+    Fault(
+        "a redirect to what is no URL",
+        redirecting(302, "http://[::1"),
+        [],
+        failed("redirect to somewhere that cannot be read", 302, "over there"),
+        except_on=("httpx",),  # which reads Location even if it is not to follow it
+        other_error=failed("redirect"),
+    ),
+]
+
+TYPE_FAULTS = [
+    *(
+        Fault(f"`{media_type}`", typed(media_type), ALL, None)
+        for media_type in (
+            "text/event-stream;charset=utf-8",
+            "Text/Event-Stream ; Charset=UTF-8",
+            "text/event-stream;charset=latin-1",
+            "text/event-stream;",
+        )
+    ),
+    Fault(
+        "`text/html`",
+        typed("text/html", b"<p>Sign in"),
+        [],
+        failed("content-type", 200, "<p>Sign in"),
+    ),
+    Fault(
+        "no media type",
+        answer("200 OK", b"data: a\n\n"),
+        [],
+        failed("content-type", 200, "data: a\n\n"),
+    ),
+]
+
+_ONE_PIECE = deflated(GZIP, HI + UNFINISHED)
+CODING_FAULTS = [
+    Fault("gzip, though not asked for", coded("GZip", gzip.compress(GOOD)), ALL, None),
+    Fault(
+        "gzip in two members",
+        coded("x-gzip", *map(gzip.compress, (HI, DONE))),
+        ["Hi", "done"],
+        None,
+    ),
+    Fault("deflate", coded("deflate", *deflated(ZLIB, GOOD)), ALL, None),
+    Fault("deflate without the zlib header", coded("deflate", *deflated(RAW, GOOD)), ALL, None),
+    Fault("`identity`", coded("identity", GOOD), ALL, None),
+    Fault(
+        "gzip cut short",
+        coded("gzip", *deflated(GZIP, HI), cut=-4),
+        ["Hi"],
+        dropped("cut body"),
+    ),
+    Fault(
+        "gzip cut short in mid-frame",
+        coded("gzip", _ONE_PIECE[0]),
+        ["Hi"],
+        dropped("cut body; unfinished event lost"),
+    ),
+    Fault(
+        "gzip that is corrupt",
+        coded("gzip", _ONE_PIECE[0], extra=b"\xff" * 20),
+        ["Hi"],
+        dropped("protocol; unfinished event lost"),
+    ),
+    Fault(
+        "gzip with a wrong checksum",
+        coded("gzip", *deflated(GZIP, HI), cut=-8, extra=b"\0" * 8),
+        ["Hi"],
+        dropped("protocol"),
+    ),
+    Fault("plain text under gzip", coded("gzip", GOOD), [], dropped("protocol", None)),
+    Fault(
+        "an unknown coding",
+        coded("br", b"whatever"),
+        [],
+        failed("content-encoding", 200, "whatever"),
+    ),
+    Fault(
+        "an error body in gzip",
+        answer("500 Oops", gzip.compress(b"~" * 99999), "Content-Encoding: gzip"),
+        [],
+        failed("status", 500, "~"),
+    ),
+]

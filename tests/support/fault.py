@@ -1,0 +1,107 @@
+"""One row of the table of faults."""
+
+import contextlib
+import ssl
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from ratatoskr_proto import (
+    RatatoskrError,
+    SseConnectFailed,
+    SseConnectionDropped,
+    SseId,
+)
+
+from .fault_servers import (
+    ALL,
+    distrusting_context,
+    server_context,
+    trusting_context,
+)
+from .raw_server import Peer, serving
+
+BOTH = ("httpx", "httpx2")
+
+
+class Fault(NamedTuple):
+    """One row. ``answer``: what the server sends, before it closes, or a handler. ``items`` come
+    out, then ``error``.
+
+    On the generations of httpx that ``except_on`` names there come no items and ``other_error``, or
+    if that is None a good answer.
+
+    ``trusted`` and ``names`` make it TLS: whether the client trusts the certificate, and whom that
+    names. ``where`` gives a URL in place of a server. ``options`` go to the adapter.
+    """
+
+    name: str
+    answer: bytes | Callable[[Peer], None]
+    items: list[str]
+    error: RatatoskrError | None
+    except_on: tuple[str, ...] = ()
+    other_error: RatatoskrError | None = None
+    trusted: bool = True
+    names: str = ""
+    where: Callable[[], contextlib.AbstractContextManager[str]] | None = None
+    options: dict[str, Any] = {}  # noqa: RUF012
+
+    def __str__(self) -> str:
+        return self.name
+
+    def expected(self, adapter: Any) -> tuple[list[str], RatatoskrError | None]:
+        """What comes of it on this adapter."""
+        if adapter.is_httpx and adapter.library.__name__ in self.except_on:
+            return ([] if self.other_error else ALL), self.other_error
+        return self.items, self.error
+
+    def row(self) -> str:
+        """The row of docs/faults.md."""
+        cells = [self.name, *_shown(self.error)]
+        if self.except_on:
+            cells.append(
+                f"{', '.join(self.except_on)}: {' '.join(filter(None, _shown(self.other_error)))}"
+            )
+        else:
+            cells.append("")
+        return "| " + " | ".join(cells) + " |"
+
+    @contextlib.contextmanager
+    def serve(self) -> Iterator[str]:
+        """Run the server; the URL to ask for."""
+        if self.where is not None:
+            with self.where() as url:
+                yield url
+            return
+
+        def handler(peer: Peer) -> None:
+            if callable(self.answer):
+                self.answer(peer)
+            else:
+                peer.read_request()
+                peer.send(self.answer)
+
+        tls = server_context(self.names) if self.names else None
+        with serving(handler, tls) as server:
+            yield server.url
+
+    def client_context(self) -> ssl.SSLContext:
+        """What the client verifies with."""
+        return trusting_context() if self.trusted else distrusting_context()
+
+
+def _shown(error: RatatoskrError | None) -> list[str]:
+    """The class, the status and the reason of an error."""
+    if error is None:
+        return ["none", "", ""]
+    status = getattr(error, "status", None)
+    reason = getattr(error, "reason", "")
+    name = f"`{type(error).__name__}`"
+    return [name, "" if status is None else str(status), f"`{reason}`" if reason else ""]
+
+
+def dropped(reason: str, last_seq: int | None = 1) -> SseConnectionDropped:
+    return SseConnectionDropped(None if last_seq is None else SseId(42, last_seq), reason)
+
+
+def failed(reason: str, status: int | None = None, body: str = "") -> SseConnectFailed:
+    return SseConnectFailed(status, body, reason)

@@ -1,0 +1,84 @@
+"""Driving the terminal app: turns that a test scripts, waiting for a condition, the screen's text."""
+
+import asyncio
+import re
+import time
+
+from ratatoskr_proto import Done, SseId, Text
+
+TIMEOUT = 20.0  # seconds after which a test that hangs fails
+
+
+def text(said, seq=1, turn=93):
+    return Text(said, sse_id=SseId(turn, seq), body={"type": "text", "text": said})
+
+
+def done(seq=2, turn=93):
+    return Done(sse_id=SseId(turn, seq), body={"type": "done"})
+
+
+class FakeTurn:
+    """A turn that gives events, raises exceptions, waits for ``asyncio.Event``, in that order."""
+
+    def __init__(self, *script, opening=None, last_sse_id=None):
+        self._script = iter(script)
+        self._opening = opening
+        self.last_sse_id = last_sse_id
+        self.left = False
+
+    async def __aenter__(self):
+        if self._opening is not None:
+            raise self._opening
+        return self
+
+    async def __aexit__(self, *_):
+        self.left = True
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        for each in self._script:
+            if isinstance(each, asyncio.Event):
+                await each.wait()
+            elif isinstance(each, BaseException):
+                raise each
+            else:
+                return each
+        raise StopAsyncIteration
+
+
+def drive(app, scenario, size=(80, 24)):
+    """Run ``await scenario(pilot)`` with the app."""
+
+    async def main():
+        async with app.run_test(size=size) as pilot:
+            await scenario(pilot)
+
+    asyncio.run(main())
+
+
+async def until(pilot, condition):
+    """Let the app go on until the condition holds."""
+    end = time.monotonic() + TIMEOUT
+    while not condition():
+        assert time.monotonic() < end, "\n".join(screen(pilot.app))
+        await pilot.pause()
+
+
+async def send(pilot, message):
+    """Type a message and send it."""
+    pilot.app.query_one("Input").value = message
+    await pilot.press("enter")
+
+
+def screen(app):
+    """The rows of the screen, without what changes from run to run."""
+    strips = app.screen._compositor.render_strips()
+    rows = ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+    return [re.sub(r"\d+/s", "N/s", re.sub(r"silent \d+\.\d", "silent N", row)) for row in rows]
+
+
+def shown(app):
+    """Everything in the transcript."""
+    return app.query_one("#transcript").text

@@ -1,0 +1,396 @@
+"""What a stream says at and after its end, over a source without sockets, in every colour."""
+
+import gzip
+import json
+import logging
+import traceback
+
+import anyio
+import pytest
+from support.colours import COLOURS, AnyColour
+
+from ratatoskr_proto import (
+    DEFAULT_EVENT_TYPES,
+    Event,
+    MalformedSseData,
+    SseConnectionDropped,
+    SseId,
+    TurnState,
+    encode_event,
+)
+from ratatoskr_transports import EventStream, SyncEventStream, SyncTurnStream, TurnStream
+from ratatoskr_transports._loops import Opened
+
+every_colour = pytest.mark.parametrize("colour", COLOURS, ids=str)
+FIRST = encode_event('{"type":"text","text":"a"}', id="7:1", retry_ms=50)
+SECOND = encode_event('{"type":"text","text":"b"}', id="7:2")
+EMPTY = encode_event("", id="7:3")
+DONE = encode_event('{"type":"done"}', id="7:4")
+BAD = encode_event("no JSON", id="7:5")
+CLOSED = SseConnectionDropped(None, "closed")
+
+
+def turn_over(colour, *steps, **options):
+    kind = SyncTurnStream if colour.sync else TurnStream
+    source = colour.source(*steps)
+    return AnyColour(kind(source, **options)), source
+
+
+def events_over(colour, *steps, **options):
+    kind = SyncEventStream if colour.sync else EventStream
+    source = colour.source(*steps)
+    return AnyColour(kind(source, **options)), source
+
+
+async def next_error(stream):
+    """The error that asking for the next item raises."""
+    try:
+        item = await anext(stream)
+    except BaseException as error:
+        return error
+    raise AssertionError(f"{item} came, and no error")
+
+
+@every_colour
+def test_end_is_said_each_time_and_the_source_is_closed_once(colour):
+    async def main():
+        turn, source = turn_over(colour, FIRST + DONE)
+        assert [event.type async for event in turn] == ["text", "done"]
+        for _ in range(3):
+            assert type(await next_error(turn)) is StopAsyncIteration
+        await turn.aclose()
+        assert type(await next_error(turn)) is StopAsyncIteration
+        assert (source.closed, turn.state) == (1, TurnState.DONE)
+
+    colour.run(main)
+
+
+@every_colour
+def test_turn_is_over_with_its_terminal_event_whatever_follows(colour):
+    async def main():
+        turn, source = turn_over(colour, DONE + BAD, OSError("never read"))
+        assert [event.type async for event in turn] == ["done"]
+        assert len(source.steps) == 1
+
+    colour.run(main)
+
+
+@every_colour
+def test_turn_left_behind_its_terminal_event_is_not_broken(colour):
+    async def main():
+        turn, source = turn_over(colour, DONE)
+        async with turn:
+            assert (await anext(turn)).terminal
+        assert type(await next_error(turn)) is StopAsyncIteration
+        assert (turn.state, source.closed) == (TurnState.DONE, 1)
+
+    colour.run(main)
+
+
+@every_colour
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ([FIRST + BAD], MalformedSseData("no JSON")),
+        ([FIRST], SseConnectionDropped(SseId(7, 1), "end of stream")),
+        ([FIRST + b"data", ConnectionResetError()], "reset (ConnectionResetError)"),
+    ],
+    ids=["protocol", "eof", "reset"],
+)
+def test_error_is_raised_again_as_a_fresh_equal_copy_with_nothing_behind_it(
+    colour, steps, expected
+):
+    async def main():
+        turn, source = turn_over(colour, *steps)
+        assert (await anext(turn)).text == "a"
+        errors = [await next_error(turn) for _ in range(3)]
+        try:
+            raise ValueError("what the caller is at")
+        except ValueError:
+            errors.append(await next_error(turn))
+        if isinstance(expected, str):
+            reason = f"{expected}; unfinished event lost"
+            assert errors[0] == SseConnectionDropped(SseId(7, 1), reason)
+        else:
+            assert errors[0] == expected
+        assert len(set(errors)) == 1
+        assert len({id(error) for error in errors}) == len(errors)
+        assert [(error.__cause__, error.__context__) for error in errors] == [(None, None)] * 4
+        assert (turn.state, turn.last_sse_id, source.closed) == (TurnState.FAILED, (7, 1), 1)
+        await turn.aclose()
+        assert await next_error(turn) == errors[0]
+
+    colour.run(main)
+
+
+@every_colour
+def test_traceback_of_an_error_does_not_grow_from_one_time_to_the_next(colour):
+    async def main():
+        turn, _ = turn_over(colour)
+        depths = [
+            len(traceback.extract_tb((await next_error(turn)).__traceback__)) for _ in range(4)
+        ]
+        assert depths[1] == depths[2] == depths[3]
+
+    colour.run(main)
+
+
+@every_colour
+def test_what_one_chunk_brought_is_told_as_it_is_handed_out(colour):
+    async def main():
+        turn, _ = turn_over(colour, FIRST + SECOND + EMPTY + DONE)
+        seen = []
+        async for event in turn:
+            assert turn.last_sse_id == event.sse_id
+            assert turn.turn_id == 7
+            seen.append((event.sse_id.seq, turn.state))
+        streaming = TurnState.STREAMING
+        assert seen == [(1, streaming), (2, streaming), (4, TurnState.DONE)]
+
+    colour.run(main)
+
+
+@every_colour
+def test_turn_closed_early_resumes_behind_what_was_handed_out(colour):
+    async def main():
+        turn, _ = turn_over(colour, FIRST + SECOND + DONE)
+        assert (turn.last_sse_id, turn.turn_id, turn.state) == (None, None, TurnState.STREAMING)
+        await anext(turn)
+        await turn.aclose()
+        assert (turn.last_sse_id, turn.turn_id, turn.state) == ((7, 1), 7, TurnState.FAILED)
+        assert await next_error(turn) == SseConnectionDropped(SseId(7, 1), "closed")
+
+    colour.run(main)
+
+
+@every_colour
+def test_resumed_turn_stands_where_it_was_resumed(colour):
+    async def main():
+        turn, _ = turn_over(colour, FIRST + SECOND, resume_from=SseId(7, 1))
+        assert (turn.last_sse_id, turn.turn_id) == ((7, 1), 7)
+        assert (await anext(turn)).text == "b"
+        assert turn.last_sse_id == (7, 2)
+
+    colour.run(main)
+
+
+@every_colour
+def test_last_event_id_is_that_of_what_was_handed_out(colour):
+    async def main():
+        wire = encode_event("a", id="1") + encode_event("b", id="2") + b"id: 3\n\n"
+        events, _ = events_over(colour, wire, last_event_id="0")
+        seen = [events.last_event_id]
+        async for event in events:
+            assert event.id == events.last_event_id
+            seen.append(event.id)
+        # The last id came without an event, behind all of them.
+        assert [*seen, events.last_event_id] == ["0", "1", "2", "3"]
+
+    colour.run(main)
+
+
+@every_colour
+def test_events_closed_before_the_end_was_seen_never_look_complete(colour):
+    async def main():
+        events, source = events_over(colour, encode_event("a", id="1"))
+        await anext(events)
+        await events.aclose()
+        await events.aclose()
+        assert await next_error(events) == await next_error(events) == CLOSED
+        assert (source.closed, events.last_event_id) == (1, "1")
+
+    colour.run(main)
+
+
+@every_colour
+def test_break_and_an_exception_in_the_loop_body_close_the_source_and_come_through(colour, caplog):
+    async def main():
+        turn, source = turn_over(colour, FIRST + SECOND)
+        async with turn:
+            async for _ in turn:
+                break
+        assert source.closed == 1
+        turn, source = turn_over(colour, FIRST + SECOND)
+
+        async def fail():
+            async with turn:
+                async for _ in turn:
+                    raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError) as caught:
+            await fail()
+        assert source.closed == 1
+        assert caught.value.__context__ is None
+        assert await next_error(turn) == SseConnectionDropped(SseId(7, 1), "closed")
+
+    with caplog.at_level(logging.DEBUG):
+        colour.run(main)
+    assert [record for record in caplog.records if "ratatoskr" in record.name] == []
+
+
+@every_colour
+def test_entering_twice_is_the_same_stream_and_after_leaving_it_is_closed(colour):
+    async def main():
+        turn, source = turn_over(colour, FIRST + SECOND)
+        async with turn:
+            await anext(turn)
+            async with turn:
+                assert (await anext(turn)).text == "b"
+            assert source.closed == 1
+            assert (await next_error(turn)).reason == "closed"
+        assert source.closed == 1
+        async with turn:
+            assert (await next_error(turn)).reason == "closed"
+
+    colour.run(main)
+
+
+class FaultyEvent(Event):
+    type = "text"
+
+    @classmethod
+    def from_body(cls, sse_id, body):
+        raise LookupError("a bug of the caller's")
+
+
+def faulty_loads(error):
+    def loads(text):
+        raise error
+
+    return loads
+
+
+@every_colour
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"loads": faulty_loads(ZeroDivisionError("a bug"))}, ZeroDivisionError),
+        ({"loads": faulty_loads(KeyboardInterrupt())}, KeyboardInterrupt),
+        ({"loads": faulty_loads(StopIteration())}, RuntimeError),
+        ({"loads": faulty_loads(StopAsyncIteration())}, RuntimeError),
+        ({"event_types": DEFAULT_EVENT_TYPES.with_types(FaultyEvent)}, LookupError),
+    ],
+    ids=["loads", "ctrl-c", "stop", "stop-async", "event-class"],
+)
+def test_bug_in_code_of_the_caller_comes_through_once_and_breaks_the_stream(
+    colour, options, expected, caplog
+):
+    async def main():
+        turn, source = turn_over(colour, FIRST + DONE, **options)
+        async with turn:
+            assert type(await next_error(turn)) is expected
+            assert await next_error(turn) == await next_error(turn) == CLOSED
+            assert turn.state is TurnState.FAILED
+        assert source.closed == 1
+
+    colour.run(main)
+    assert caplog.records == []
+
+
+def gzipped_turn_over(colour, *steps, **options):
+    turn, source = turn_over(colour, **options)
+    source.steps += steps
+    turn.stream.begin(Opened(source, 200, {"content-encoding": "gzip"}))
+    return turn
+
+
+@every_colour
+@pytest.mark.parametrize("error", [ZeroDivisionError("a bug"), KeyboardInterrupt()], ids=repr)
+def test_bug_of_the_caller_in_a_coded_body_breaks_the_stream_too(colour, error):
+    def loads(text):
+        if "done" in text:
+            raise error
+        return json.loads(text)
+
+    async def main():
+        turn = gzipped_turn_over(colour, gzip.compress(FIRST), gzip.compress(DONE), loads=loads)
+        assert (await anext(turn)).text == "a"
+        assert await next_error(turn) is error
+        assert await next_error(turn) == SseConnectionDropped(SseId(7, 1), "closed")
+
+    colour.run(main)
+
+
+@every_colour
+def test_body_that_is_not_so_coded_is_broken_behind_what_came_before(colour):
+    async def main():
+        turn = gzipped_turn_over(colour, gzip.compress(FIRST) + b"no gzip")
+        assert (await anext(turn)).text == "a"
+        errors = [await next_error(turn) for _ in range(2)]
+        assert errors == [SseConnectionDropped(SseId(7, 1), "protocol")] * 2
+
+    colour.run(main)
+
+
+@every_colour
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (ZeroDivisionError("a bug"), ZeroDivisionError),
+        (KeyboardInterrupt(), KeyboardInterrupt),
+        (StopIteration(), RuntimeError),
+        (StopAsyncIteration(), RuntimeError),
+    ],
+    ids=["bug", "ctrl-c", "stop", "stop-async"],
+)
+def test_foreign_exception_of_a_source_comes_through_once_and_breaks_the_stream(
+    colour, error, expected
+):
+    async def main():
+        turn, source = turn_over(colour, FIRST, error, DONE)
+        async with turn:
+            assert (await anext(turn)).text == "a"
+            assert type(await next_error(turn)) is expected
+            assert (await next_error(turn)).reason == "closed"
+        assert source.closed == 1
+
+    colour.run(main)
+
+
+@every_colour
+def test_source_that_ends_with_end_of_stream_of_anyio_has_ended(colour):
+    async def main():
+        turn, _ = turn_over(colour, FIRST, anyio.EndOfStream())
+        await anext(turn)
+        assert await next_error(turn) == SseConnectionDropped(SseId(7, 1), "end of stream")
+        events, _ = events_over(colour, encode_event("a"), anyio.EndOfStream())
+        assert [event.data async for event in events] == ["a"]
+
+    colour.run(main)
+
+
+def fail_to_close(colour, source, error):
+    def close():
+        raise error
+
+    async def aclose():
+        raise error
+
+    if colour.sync:
+        source.close = close
+    else:
+        source.aclose = aclose
+
+
+@every_colour
+def test_connection_that_cannot_be_closed_is_closed_well_enough(colour):
+    async def main():
+        turn, source = turn_over(colour, BAD)
+        fail_to_close(colour, source, OSError("gone already"))
+        assert await next_error(turn) == MalformedSseData("no JSON")
+        await turn.aclose()
+
+    colour.run(main)
+
+
+@every_colour
+def test_bug_in_closing_comes_through_and_the_stream_is_closed(colour):
+    async def main():
+        turn, source = turn_over(colour, FIRST)
+        fail_to_close(colour, source, ZeroDivisionError("a bug"))
+        with pytest.raises(ZeroDivisionError):
+            await turn.aclose()
+        await turn.aclose()
+        assert await next_error(turn) == CLOSED
+
+    colour.run(main)

@@ -1,0 +1,285 @@
+"""Timeouts: the event timeout over a clock of our own and over every adapter, and the others."""
+
+import pytest
+import trio
+import trio.testing
+from support.adapters import ADAPTERS
+from support.colours import COLOURS, AnyColour, play
+from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+
+import ratatoskr_transports._loops
+import ratatoskr_transports.anyio
+import ratatoskr_transports.trio
+from ratatoskr_proto import SseConnectionDropped, SseId, encode_comment, encode_event
+from ratatoskr_transports import EventStream, SyncEventStream, SyncTurnStream, TurnStream
+
+every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+every_colour = pytest.mark.parametrize("colour", COLOURS, ids=str)
+SHORT = 0.1  # seconds: a timeout that is meant to pass
+PACE = 0.02  # seconds between two signs of life
+FIRST = encode_event('{"type":"text","text":"a"}', id="7:1")
+SECOND = encode_event('{"type":"text","text":"b"}', id="7:2")
+EMPTY = encode_event("", id="7:9")
+DONE = encode_event('{"type":"done"}', id="7:3")
+COMMENT = encode_comment("alive")
+EVENT_TIMEOUT = SseConnectionDropped(SseId(7, 1), "event timeout")
+
+
+class Clock:
+    """Stands in for the module ``time``, and only moves when it is told to."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(ratatoskr_transports._loops, "time", clock)
+    return clock
+
+
+def turn_over(colour, *steps, **options):
+    kind = SyncTurnStream if colour.sync else TurnStream
+    return AnyColour(kind(colour.source(*steps), **options))
+
+
+def taking(colour, clock, seconds, outcome):
+    """A read that takes its time."""
+
+    def step():
+        clock.now += seconds
+        return outcome
+
+    async def async_step():
+        return step()
+
+    return step if colour.sync else async_step
+
+
+async def error_of(stream):
+    with pytest.raises(SseConnectionDropped) as caught:
+        await anext(stream)
+    return caught.value
+
+
+@every_colour
+@pytest.mark.parametrize("sign", [COMMENT, EMPTY, b"id: 7:8\n\n"], ids=["comment", "empty", "id"])
+def test_signs_of_life_do_not_count_as_events(colour, clock, sign):
+    async def main():
+        signs = [taking(colour, clock, 4, sign) for _ in range(3)]
+        turn = turn_over(colour, FIRST, *signs, DONE, event_timeout=10)
+        await anext(turn)
+        assert await error_of(turn) == await error_of(turn) == EVENT_TIMEOUT
+
+    colour.run(main)
+
+
+@every_colour
+def test_event_sets_the_time_back(colour, clock):
+    async def main():
+        steps = [taking(colour, clock, 9, each) for each in (FIRST, SECOND, DONE)]
+        turn = turn_over(colour, *steps, event_timeout=10)
+        assert [event.sse_id.seq async for event in turn] == [1, 2, 3]
+
+    colour.run(main)
+
+
+@every_colour
+def test_event_that_comes_late_is_handed_out_all_the_same(colour, clock):
+    async def main():
+        turn = turn_over(colour, taking(colour, clock, 99, FIRST + DONE), event_timeout=10)
+        assert [event.sse_id.seq async for event in turn] == [1, 3]
+
+    colour.run(main)
+
+
+@every_colour
+def test_comments_that_are_handed_out_do_not_count_either(colour, clock):
+    async def main():
+        kind = SyncEventStream if colour.sync else EventStream
+        steps = [taking(colour, clock, 4, COMMENT) for _ in range(9)]
+        source = colour.source(FIRST, *steps)
+        events = AnyColour(kind(source, comments=True, event_timeout=10))
+        await anext(events)
+        assert [(await anext(events)).text for _ in range(3)] == ["alive"] * 3
+        assert (await error_of(events)).reason == "event timeout"
+
+    colour.run(main)
+
+
+@every_colour
+def test_time_in_the_loop_body_of_the_caller_does_not_count(colour, clock):
+    async def main():
+        steps = [taking(colour, clock, 4, each) for each in (FIRST, COMMENT, SECOND, DONE)]
+        turn = turn_over(colour, *steps, event_timeout=10)
+        seen = []
+        async for event in turn:
+            seen.append(event.sse_id.seq)
+            clock.now += 1000
+        assert seen == [1, 2, 3]
+
+    colour.run(main)
+
+
+@every_colour
+def test_without_an_event_timeout_a_stream_may_say_nothing_for_ever(colour, clock):
+    async def main():
+        steps = [taking(colour, clock, 1e6, COMMENT) for _ in range(9)]
+        turn = turn_over(colour, *steps, DONE, event_timeout=None)
+        assert [event.type async for event in turn] == ["done"]
+
+    colour.run(main)
+
+
+@every_colour
+def test_read_that_times_out_when_the_event_timeout_is_used_up_is_the_event_timeout(colour, clock):
+    async def main():
+        for seconds, reason in [(12, "event timeout"), (8, "read timeout (TimeoutError)")]:
+            late = taking(colour, clock, seconds, TimeoutError())
+            turn = turn_over(colour, FIRST, late, event_timeout=10)
+            await anext(turn)
+            assert (await error_of(turn)).reason == reason
+
+    colour.run(main)
+
+
+@every_colour
+def test_unfinished_event_is_told_of(colour, clock):
+    async def main():
+        turn = turn_over(colour, FIRST + b"data: ", event_timeout=10)
+        await anext(turn)
+        turn.stream._waited = 10
+        assert (await error_of(turn)).reason == "event timeout; unfinished event lost"
+
+    colour.run(main)
+
+
+def keeping_alive(sign, head=FIRST):
+    def handler(peer):
+        peer.read_request()
+        peer.send(CHUNKED + chunk(head))
+        while not peer.server.signal.wait(PACE):
+            peer.send(chunk(sign))
+
+    return handler
+
+
+@every_adapter
+@pytest.mark.parametrize("sign", [COMMENT, EMPTY], ids=["comment", "empty"])
+def test_event_timeout_fires_however_many_signs_of_life_come(adapter, sign):
+    with serving(keeping_alive(sign)) as server:
+        outcome = adapter.run_turn(server.url, event_timeout=SHORT)
+    assert [event.sse_id.seq for event in outcome.items] == [1]
+    assert outcome.error == EVENT_TIMEOUT
+
+
+@every_adapter
+def test_event_timeout_fires_over_comments_that_are_handed_out(adapter):
+    with serving(keeping_alive(COMMENT, encode_event("a"))) as server:
+        outcome = adapter.run_events(server.url, event_timeout=SHORT, comments=True)
+    assert {item.text for item in outcome.items[1:]} == {"alive"}
+    assert outcome.error == SseConnectionDropped(None, "event timeout")
+
+
+def falling_silent(peer):
+    peer.read_request()
+    peer.send(CHUNKED + chunk(FIRST))
+    peer.server.wait_for_signal()
+
+
+@every_adapter
+def test_event_timeout_fires_in_silence_at_the_latest_with_the_read_timeout(adapter):
+    async def scenario(open_stream, server):
+        async with open_stream("stream_turn", server.url, event_timeout=SHORT) as turn:
+            await anext(turn)
+            assert await error_of(turn) == EVENT_TIMEOUT
+            server.signal.set()
+
+    with serving(falling_silent) as server:
+        play(adapter, scenario, server, read_timeout=2 * SHORT)
+
+
+@every_adapter
+def test_read_timeout_fires_in_silence(adapter):
+    async def scenario(open_stream, server):
+        async with open_stream("stream_turn", server.url) as turn:
+            await anext(turn)
+            error = await error_of(turn)
+            assert error.reason.split(" (")[0] == "read timeout"
+            assert await error_of(turn) == error
+            server.signal.set()
+
+    with serving(falling_silent) as server:
+        play(adapter, scenario, server, read_timeout=SHORT)
+
+
+@every_adapter
+def test_stream_within_its_timeouts_is_whole(adapter):
+    def handler(peer):
+        peer.read_request()
+        peer.send(CHUNKED, chunk(FIRST), chunk(COMMENT), chunk(SECOND + DONE), LAST_CHUNK)
+
+    with serving(handler) as server:
+        outcome = adapter.run_turn(server.url, event_timeout=10)
+    assert ([event.sse_id.seq for event in outcome.items], outcome.error) == ([1, 2, 3], None)
+
+
+def test_every_byte_sets_the_read_timeout_back():
+    async def main():
+        ours, theirs = trio.testing.memory_stream_pair()
+
+        async def serve():
+            for byte in FIRST:
+                await trio.sleep(50)  # of a clock that jumps
+                await theirs.send_all(bytes([byte]))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(serve)
+            turn = ratatoskr_transports.trio.wrap(ours, read_timeout=60)
+            assert (await anext(turn)).sse_id == (7, 1)
+            with pytest.raises(SseConnectionDropped, match="read timeout"):
+                await anext(turn)
+            await turn.aclose()
+
+    trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))
+
+
+BAD = [
+    ("1", TypeError),
+    (True, TypeError),
+    (b"1", TypeError),
+    (0, ValueError),
+    (-1.5, ValueError),
+    (float("nan"), ValueError),
+]
+
+
+@every_adapter
+@pytest.mark.parametrize("function", ["stream_turn", "stream_events"])
+@pytest.mark.parametrize(("value", "kind"), BAD, ids=repr)
+def test_event_timeout_must_be_more_than_no_seconds(adapter, function, value, kind):
+    async def scenario(open_stream):
+        with pytest.raises(kind, match="event_timeout must be"):
+            open_stream(function, "http://127.0.0.1:9/", event_timeout=value)
+
+    play(adapter, scenario)
+
+
+@pytest.mark.parametrize("module", [ratatoskr_transports.anyio, ratatoskr_transports.trio])
+@pytest.mark.parametrize("name", ["connect_timeout", "read_timeout"])
+@pytest.mark.parametrize(("value", "kind"), BAD, ids=repr)
+def test_timeouts_of_a_connection_must_be_more_than_no_seconds(module, name, value, kind):
+    calls = [
+        lambda **options: module.stream_turn("http://localhost/", **options),
+        lambda **options: module.stream_events("http://localhost/", **options),
+        lambda **options: module.reconnect_turn("http://localhost/", "7:1", **options),
+    ]
+    for call in calls:
+        with pytest.raises(kind, match=f"{name} must be"):
+            call(**{name: value})
+        for good in (None, 1, 0.5, float("inf")):
+            call(**{name: good})

@@ -1,0 +1,229 @@
+"""Turns over what is open already, and what is refused with the name of what is right."""
+
+import io
+import logging
+import socket
+
+import anyio
+import anyio.abc
+import httpx
+import httpx2
+import pytest
+import trio
+import trio.testing
+from support.adapters import ADAPTERS
+from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+
+import ratatoskr_transports.anyio
+import ratatoskr_transports.httpx
+import ratatoskr_transports.trio
+from ratatoskr_proto import SseConnectFailed, SseConnectionDropped, SseId, encode_event
+from ratatoskr_transports import SyncTurnStream, TurnStream
+
+FIRST = encode_event('{"type":"text","text":"a"}', id="7:1")
+SECOND = encode_event('{"type":"text","text":"b"}', id="7:2")
+DONE = encode_event('{"type":"done"}', id="7:3")
+LIBRARIES = pytest.mark.parametrize("library", [httpx, httpx2], ids=["httpx", "httpx2"])
+wrap = ratatoskr_transports.httpx.wrap
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_anyio_byte_stream_is_read_as_the_body(backend):
+    async def main():
+        ours, theirs = socket.socketpair()
+        stream = await anyio.abc.SocketStream.from_socket(ours)
+        theirs.sendall(FIRST + SECOND[:9])
+        async with ratatoskr_transports.anyio.wrap(stream, resume_from=SseId(7, 0)) as turn:
+            assert (turn.last_sse_id, turn.status, dict(turn.headers)) == ((7, 0), None, {})
+            assert (await anext(turn)).text == "a"
+            theirs.close()
+            with pytest.raises(SseConnectionDropped) as caught:
+                await anext(turn)
+        expected = SseConnectionDropped(SseId(7, 1), "end of stream; unfinished event lost")
+        assert caught.value == expected
+        with pytest.raises(anyio.ClosedResourceError):
+            await stream.receive()
+
+    anyio.run(main, backend=backend)
+
+
+def test_trio_stream_is_read_as_the_body():
+    async def main():
+        ours, theirs = trio.testing.memory_stream_pair()
+        await theirs.send_all(FIRST + SECOND + DONE)
+        async with ratatoskr_transports.trio.wrap(ours, resume_from=SseId(7, 1)) as turn:
+            assert [event.sse_id.seq async for event in turn] == [2, 3]
+        with pytest.raises(trio.ClosedResourceError):
+            await ours.receive_some()
+
+    trio.run(main)
+
+
+def test_trio_stream_that_breaks_is_a_dropped_connection():
+    async def main():
+        ours, theirs = trio.testing.memory_stream_pair()
+        await theirs.send_all(FIRST)
+        async with ratatoskr_transports.trio.wrap(ours) as turn:
+            await anext(turn)
+            await trio.aclose_forcefully(ours)
+            with pytest.raises(SseConnectionDropped, match="closed"):
+                await anext(turn)
+
+    trio.run(main)
+
+
+def answer(peer):
+    peer.read_request()
+    peer.send(CHUNKED, chunk(FIRST + SECOND + DONE), LAST_CHUNK)
+
+
+@LIBRARIES
+def test_response_of_an_async_client_is_read(library):
+    async def main(url):
+        async with library.AsyncClient(trust_env=False, verify=False) as client:
+            request = client.build_request("GET", url)
+            async with wrap(await client.send(request, stream=True)) as turn:
+                assert isinstance(turn, TurnStream)
+                assert [event.sse_id.seq async for event in turn] == [1, 2, 3]
+                assert (turn.status, turn.headers["transfer-encoding"]) == (200, "chunked")
+
+    with serving(answer) as server:
+        anyio.run(main, server.url)
+
+
+@LIBRARIES
+def test_response_of_a_sync_client_is_read(library):
+    with serving(answer) as server, library.Client(trust_env=False, verify=False) as client:
+        request = client.build_request("GET", server.url)
+        with wrap(client.send(request, stream=True), resume_from=SseId(7, 1)) as turn:
+            assert isinstance(turn, SyncTurnStream)
+            assert [event.sse_id.seq for event in turn] == [2, 3]
+
+
+def respond_with(library, *, chunks=(FIRST + DONE,), **response):
+    """A sync client without a network, and what it answers."""
+
+    class Stream(library.SyncByteStream):
+        def __iter__(self):
+            return iter(chunks)
+
+    def handler(request):
+        return library.Response(stream=Stream(), **response)
+
+    client = library.Client(transport=library.MockTransport(handler))
+    return client.send(client.build_request("GET", "http://test/path?secret"), stream=True)
+
+
+STREAM_HEADERS = {"content-type": "text/event-stream"}
+
+
+@LIBRARIES
+@pytest.mark.parametrize(
+    ("status", "headers", "reason"),
+    [
+        (503, STREAM_HEADERS, "status"),
+        (200, {"content-type": "text/html"}, "content-type"),
+        (200, {**STREAM_HEADERS, "content-encoding": "br"}, "content-encoding"),
+        (302, {"location": "//else/where?secret"}, "redirect to http://else/where"),
+    ],
+)
+def test_response_that_is_no_stream_is_refused(library, status, headers, reason, caplog):
+    response = respond_with(library, status_code=status, headers=headers)
+    try:
+        raise ValueError("what the caller is at")
+    except ValueError:
+        with pytest.raises(SseConnectFailed) as caught:
+            wrap(response)
+    assert caught.value == SseConnectFailed(status, "", reason)
+    assert (caught.value.__cause__, caught.value.__context__) == (None, None)
+    ours = [each for each in caplog.records if each.name == "ratatoskr_transports"]
+    assert [(each.levelno, each.getMessage()) for each in ours] == [
+        (logging.WARNING, f"[connect_failed] status={status} reason={reason!r} body=''")
+    ]
+    response.close()
+
+
+@LIBRARIES
+def test_response_that_was_read_or_closed_is_refused(library):
+    for use in (lambda each: each.read(), lambda each: each.close()):
+        response = respond_with(library, status_code=200, headers=STREAM_HEADERS)
+        use(response)
+        with pytest.raises(ValueError, match="send it with stream=True"):
+            wrap(response)
+    with pytest.raises(ValueError, match="send it with stream=True"):
+        wrap(library.Response(200, headers=STREAM_HEADERS, content=FIRST))
+
+
+@LIBRARIES
+def test_response_without_a_network_under_it_is_read_and_closed(library):
+    response = respond_with(library, status_code=200, headers=STREAM_HEADERS, chunks=[FIRST, b""])
+    with wrap(response) as turn:
+        assert next(turn).text == "a"
+    assert response.is_closed
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (wrap, r"wrap\(\) takes a Response of httpx, not BytesIO"),
+        (ratatoskr_transports.anyio.wrap, r"wrap\(\) takes an anyio ByteStream, not BytesIO"),
+        (ratatoskr_transports.trio.wrap, r"wrap\(\) takes a trio Stream, not BytesIO"),
+    ],
+)
+def test_wrap_refuses_what_it_cannot_read(function, words):
+    with pytest.raises(TypeError, match=words):
+        function(io.BytesIO())
+
+
+@pytest.mark.parametrize("module", [ratatoskr_transports.anyio, ratatoskr_transports.trio])
+def test_wrap_refuses_bad_options(module):
+    async def main():
+        ours, _ = trio.testing.memory_stream_pair()
+        send, receive = anyio.create_memory_object_stream[bytes]()
+        with send, receive:
+            stream = ours
+            if module is ratatoskr_transports.anyio:
+                stream = anyio.streams.stapled.StapledByteStream(send, receive)
+            with pytest.raises(ValueError, match="read_timeout"):
+                module.wrap(stream, read_timeout=0)
+            with pytest.raises(TypeError, match="resume_from"):
+                module.wrap(stream, resume_from="7:1")
+
+    trio.run(main)
+
+
+FUNCTIONS = {"stream_turn": (), "reconnect_turn": ("7:1",), "stream_events": ()}
+
+
+@LIBRARIES
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_client_of_the_wrong_colour_is_told_the_right_function(library, function):
+    module, args = ratatoskr_transports.httpx, FUNCTIONS[function]
+    sync_client = library.Client(verify=False)
+    async_client = library.AsyncClient(verify=False)
+
+    class Derived(library.Client):
+        pass
+
+    with pytest.raises(TypeError, match=rf"use {function}_sync\(\)"):
+        getattr(module, function)(sync_client, "http://x/", *args)
+    with pytest.raises(TypeError, match=rf"use {function}_sync\(\)"):
+        getattr(module, function)(Derived(verify=False), "http://x/", *args)
+    with pytest.raises(TypeError, match=rf"use {function}\(\)"):
+        getattr(module, f"{function}_sync")(async_client, "http://x/", *args)
+    getattr(module, function)(async_client, "http://x/", *args)
+    getattr(module, f"{function}_sync")(Derived(verify=False), "http://x/", *args)
+
+
+@pytest.mark.parametrize("client", [None, "http://x/", object(), httpx, 1])
+def test_what_is_no_client_is_told_what_is(client):
+    with pytest.raises(TypeError, match=r"client must be an httpx\.AsyncClient, not "):
+        ratatoskr_transports.httpx.stream_turn(client, "http://x/")
+    with pytest.raises(TypeError, match=r"client must be an httpx\.Client, not "):
+        ratatoskr_transports.httpx.stream_turn_sync(client, "http://x/")
+
+
+@pytest.mark.parametrize("adapter", [each for each in ADAPTERS if not each.is_httpx], ids=str)
+def test_adapters_without_clients_refuse_one(adapter):
+    with pytest.raises(TypeError, match="the URL must be a str, not AsyncClient"):
+        adapter.module.stream_turn(httpx.AsyncClient(verify=False))
