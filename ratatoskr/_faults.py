@@ -120,6 +120,7 @@ def _parse(spec: str) -> tuple[str, int]:
             raise ValueError(f"the fault {name} takes no number")
         return name, 1
     smallest, largest = (200, 599) if name == "status" else (1, 10**9)
-    if not (number.isascii() and number.isdigit() and smallest <= int(number[:10]) <= largest):
+    is_number = number.isascii() and number.isdigit() and len(number) <= 10
+    if not (is_number and smallest <= int(number) <= largest):
         raise ValueError(f"the fault {name} is written {name}=N, N from {smallest} to {largest}")
     return name, int(number)

@@ -19,6 +19,12 @@ from ratatoskr_proto import (
 )
 from ratatoskr_transports._labels import error_label
 
+from ._json_lines import event_line
+from ._visible import printable
+
+_MAX_LABEL = 500
+_MAX_TYPE = 64
+
 
 class ExitCode(enum.IntEnum):
     """The exit codes of the command; docs/command-line.md lists them for its users."""
@@ -42,6 +48,14 @@ def label(item: Event | RatatoskrError) -> str:
         case Done():
             return "[done]"
     raise TypeError(f"{type(item).__name__} has no label: it ends no turn")
+
+
+def event_label(event: Event) -> str:
+    """Return the label line of an event that is no text and ends nothing, of bounded length."""
+    shown = event_line(event)
+    if len(shown) > _MAX_LABEL:
+        shown = shown[:_MAX_LABEL] + "…"
+    return f"[{printable(event.type[:_MAX_TYPE])}] {shown}"
 
 
 def exit_code(item: Event | RatatoskrError) -> ExitCode:

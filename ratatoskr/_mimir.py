@@ -34,17 +34,20 @@ class Turn(NamedTuple):
     frames: int
 
     def chunks(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
-        """Yield each frame behind the place ``after``, keep-alives before it, with its place."""
-        for seq in range(after + 1, self.frames + 1):
+        """Yield each frame behind the place ``after``, keep-alives before it, with its place.
+
+        The terminal one comes in any case: who has it already need not have understood it.
+        """
+        for seq in range(min(after + 1, self.frames), self.frames + 1):
             before = encode_comment("keep-alive") + b"\n" if seq % KEEP_ALIVE_EVERY == 0 else b""
             yield seq, before + self._frame(seq)
 
     def _frame(self, seq: int) -> bytes:
         id = f"{self.number}:{seq}"
-        if seq == EMPTY_FRAME:
-            return encode_event("", id=id)
         if seq == self.frames:
             return encode_event(envelope("done", frames=self.frames), id=id)
+        if seq == EMPTY_FRAME:
+            return encode_event("", id=id)
         return encode_event(envelope("text", text=self._text(seq)), id=id)
 
     def _text(self, seq: int) -> str:

@@ -1,4 +1,4 @@
-"""Reading what was recorded: a raw event stream, or a recording.
+"""Recording streams, and reading what was recorded: a raw event stream, or a recording.
 
 A recording is JSON Lines: ``{"ratatoskr_recording": 1, "content_type": …}``, then
 ``{"t": seconds, "data": base64}`` for each chunk, last ``{"end": reason}``. See
@@ -8,8 +8,8 @@ docs/command-line.md.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
+import time
 from collections.abc import Callable, Iterator
 
 _CHUNK = 64 * 1024
@@ -36,6 +36,14 @@ class RecordedStream:
 
     def __iter__(self) -> Iterator[bytes]:
         """Raises RecordingError, behind all the chunks before it, and what ``read`` raises."""
+        for _, chunk in self.timed_chunks():
+            yield chunk
+
+    def timed_chunks(self) -> Iterator[tuple[float, bytes]]:
+        """Yield each chunk with the seconds from the first chunk to it, 0 in a raw stream.
+
+        Raises RecordingError, behind all the chunks before it, and what ``read`` raises.
+        """
         start = b""
         while len(start) < len(_MARK) and _MARK.startswith(start):
             more = self._next()
@@ -46,7 +54,7 @@ class RecordedStream:
             yield from self._recorded_chunks(start)
             return
         while start:
-            yield start
+            yield 0.0, start
             start = self._next()
 
     def _next(self) -> bytes:
@@ -54,7 +62,7 @@ class RecordedStream:
         self.bytes_read += len(chunk)
         return chunk
 
-    def _recorded_chunks(self, start: bytes) -> Iterator[bytes]:
+    def _recorded_chunks(self, start: bytes) -> Iterator[tuple[float, bytes]]:
         for number, line in enumerate(self._lines(start), 1):
             try:
                 entry = json.loads(line)
@@ -65,8 +73,8 @@ class RecordedStream:
                     self.end_reason = str(entry["end"])
                     return
                 else:
-                    yield base64.b64decode(entry["data"], validate=True)
-            except (ValueError, TypeError, KeyError, RecursionError, binascii.Error):
+                    yield float(entry["t"]), base64.b64decode(entry["data"], validate=True)
+            except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
                 raise RecordingError(f"line {number} of the recording cannot be read") from None
 
     def _lines(self, start: bytes) -> Iterator[bytes]:
@@ -83,3 +91,29 @@ class RecordedStream:
             chunk = self._next()
         if buffer:
             yield bytes(buffer)
+
+
+class Recorder:
+    """Writes a recording: what came, when, and how it ended; no URL and no headers.
+
+    ``write`` takes the text of whole lines.
+    """
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write = write
+        self._start: float | None = None
+        self._line(ratatoskr_recording=1, content_type="text/event-stream")
+
+    def chunk(self, data: bytes) -> None:
+        """Record that these bytes have come now."""
+        now = time.monotonic()
+        if self._start is None:
+            self._start = now
+        self._line(t=round(now - self._start, 6), data=base64.b64encode(data).decode("ascii"))
+
+    def end(self, reason: str) -> None:
+        """Record that the stream has ended, and why."""
+        self._line(end=reason)
+
+    def _line(self, **entry: str | float) -> None:
+        self._write(json.dumps(entry) + "\n")

@@ -200,7 +200,7 @@ class TurnDecoder:
             return []
         if self.pending:
             reason += "; unfinished event lost"
-        self._move(TurnInput.EOF)
+        self._end(TurnInput.EOF)
         return [SseConnectionDropped(self._last_sse_id, reason)]
 
     def _check_feeding(self, method: str) -> None:
@@ -215,7 +215,7 @@ class TurnDecoder:
         try:
             item = self._judge(data, raw_id)
         except BaseException:  # of the caller's own code, see receive_data
-            self._move(TurnInput.ERROR)
+            self._end(TurnInput.ERROR)
             raise
         if item is None:
             return False
@@ -226,24 +226,25 @@ class TurnDecoder:
         if self._turn_id is None:
             self._fix_turn(item.sse_id.turn_id)
         if item.terminal:
-            self._move(TurnInput.TERMINAL)
+            self._end(TurnInput.TERMINAL)
         return item.terminal
 
     def _receive_error(self, error: RatatoskrError) -> bool:
         """Put out an error, which ends the turn."""
         self._items.append(error)
-        self._move(TurnInput.ERROR)
+        self._end(TurnInput.ERROR)
         return True
 
     def _fix_turn(self, turn_id: int) -> None:
         self._turn_id = turn_id
         self._id_prefix = f"{turn_id}:"
 
-    def _move(self, happening: TurnInput) -> None:
+    def _end(self, happening: TurnInput) -> None:
+        """Go into the final state that this leads to, and let go of the stream."""
+        assert self._wire is not None
         self._state = TRANSITIONS[self._state, happening]
-        if self._wire is not None and self._state is not TurnState.STREAMING:
-            self._retry_ms = self._wire.retry_ms
-            self._wire = None
+        self._retry_ms = self._wire.retry_ms
+        self._wire = None
 
     def _judge(self, data: str, raw_id: str) -> TurnItem | None:
         """Apply the rules of docs/turn-protocol.md, in their order, to one frame; None skips it."""

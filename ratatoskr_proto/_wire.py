@@ -248,8 +248,8 @@ class EventStreamDecoder:
             if found and head.startswith("id: ") and block.count("\n") == 1 and "\0" not in head:
                 self._last_event_id = id = head[4:]
                 out.append(_new_tuple(ServerSentEvent, ("message", data, id)))
-            elif self._receive_block(block, out):
-                return True
+            else:
+                self._receive_block(block, out)
         return False
 
     def _receive_block(self, block: str, out: Any) -> bool:

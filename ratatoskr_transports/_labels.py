@@ -17,22 +17,24 @@ from ratatoskr_proto import (
     TurnIdFlip,
 )
 
+# The name of each error and the fields that are shown, in this order.
+_LABELS: dict[type[RatatoskrError], tuple[str, ...]] = {
+    MalformedSseData: ("malformed_sse_data", "raw"),
+    MalformedSseId: ("malformed_sse_id", "raw"),
+    MalformedEnvelope: ("malformed_envelope", "raw"),
+    TurnIdFlip: ("turn_id_flip", "expected", "got"),
+    EventTooLarge: ("event_too_large", "limit"),
+    SseConnectionDropped: ("connection_dropped", "last_sse_id", "reason"),
+    SseConnectFailed: ("connect_failed", "status", "reason", "body"),
+}
+
 
 def error_label(error: RatatoskrError) -> str:
     """Return the label line of an error, without a line end."""
-    match error:
-        case MalformedSseData(raw):
-            return f"[malformed_sse_data] raw={raw!r}"
-        case MalformedSseId(raw):
-            return f"[malformed_sse_id] raw={raw!r}"
-        case MalformedEnvelope(raw):
-            return f"[malformed_envelope] raw={raw!r}"
-        case TurnIdFlip(expected, got):
-            return f"[turn_id_flip] expected={expected} got={got}"
-        case EventTooLarge(limit):
-            return f"[event_too_large] limit={limit}"
-        case SseConnectionDropped(last_sse_id, reason):
-            return f"[connection_dropped] last_sse_id={last_sse_id} reason={reason!r}"
-        case SseConnectFailed(status, body, reason):
-            return f"[connect_failed] status={status} reason={reason!r} body={body!r}"
-    raise TypeError(f"{type(error).__name__} has no label")
+    name, *fields = _LABELS[type(error)]
+    shown = [f"{field}={_shown(getattr(error, field))}" for field in fields]
+    return f"[{name}] {' '.join(shown)}"
+
+
+def _shown(value: object) -> str:
+    return repr(value) if isinstance(value, str) else str(value)

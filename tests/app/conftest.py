@@ -4,19 +4,24 @@ matter."""
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
 from typing import NamedTuple
 
 import pytest
+import trustme
 
 from ratatoskr.cli import main
 
 TIMEOUT = 30
-# Settings that would change the streams of a process.
+# Settings that would change the streams of a process, or lead it away from loopback.
 UNWANTED = {"PYTHONIOENCODING", "PYTHONUNBUFFERED", "PYTHONUTF8"}
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in UNWANTED}
+PROXIES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
+ENVIRONMENT = {
+    name: value for name, value in os.environ.items() if name.upper() not in UNWANTED | PROXIES
+}
 COMMAND = [sys.executable, "-W", "error", "-m", "ratatoskr"]
 
 
@@ -34,6 +39,24 @@ class Run(NamedTuple):
     def said(self):
         """The lines on stderr."""
         return self.stderr.decode().splitlines()
+
+
+@pytest.fixture(scope="session")
+def one_authority(tmp_path_factory):
+    """A file with one certificate to trust. To read all that are usual takes long."""
+    file = tmp_path_factory.mktemp("authority") / "one.pem"
+    trustme.CA().cert_pem.write_to_path(file)
+    return str(file)
+
+
+@pytest.fixture(autouse=True)
+def surroundings(monkeypatch, one_authority):
+    """Takes the settings of a proxy away from what runs in this process and in others."""
+    for name in list(os.environ):
+        if name.upper() in PROXIES:
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("SSL_CERT_FILE", one_authority)
+    monkeypatch.setitem(ENVIRONMENT, "SSL_CERT_FILE", one_authority)
 
 
 @pytest.fixture
@@ -92,6 +115,23 @@ def run_process(start):
         return Run(process.returncode, stdout or b"", stderr or b"")
 
     return run
+
+
+@pytest.fixture
+def heed_ctrl_c():
+    """Lets processes notice SIGINT, also where the tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def gone():
+    """The end of a pipe to write to, whose reader has gone away."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    yield writer
+    os.close(writer)
 
 
 @pytest.fixture

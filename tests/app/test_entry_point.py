@@ -4,7 +4,7 @@ from importlib import metadata
 
 import pytest
 
-from ratatoskr.cli import main
+from ratatoskr.cli import cli, main
 
 
 def test_the_script_runs_the_same_as_the_module():
@@ -32,7 +32,28 @@ def test_no_arguments_print_the_help_on_stderr_and_exit_2(capsys):
 def test_the_help_lists_the_exit_codes(capsys):
     main(["--help"])
     text = capsys.readouterr().out
-    assert all(f"\n    {code} " in text for code in (0, 2, 21, 22, 23, 130))
+    assert all(f"\n    {code} " in text for code in (0, 2, 20, 21, 22, 23, 130))
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (KeyboardInterrupt(), 130, "ratatoskr: interrupted\n"),
+        (BrokenPipeError(), 0, ""),
+        (OSError(28, "full"), 2, "ratatoskr: cannot write to stdout: full\n"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_comes_out_of_task_groups_is_told_as_if_it_came_alone(
+    capsys, monkeypatch, error, code, said
+):
+    def fail(**options):
+        raise BaseExceptionGroup("outer", [BaseExceptionGroup("inner", [error])])
+
+    monkeypatch.setattr(cli.commands["demo"], "callback", fail)
+    monkeypatch.setattr("ratatoskr.cli.abandon", lambda stream: None)
+    assert main(["demo"]) == code
+    assert capsys.readouterr().err == said
 
 
 def test_without_click_it_says_which_extra_to_install(run_process, without_module):

@@ -1,12 +1,11 @@
 """The label line and the exit code of every end a turn can have."""
 
 import pytest
+from support.endings import ENDS, ID, IDS
 
 import ratatoskr_proto
 from ratatoskr._labels import ExitCode, exit_code, label
 from ratatoskr_proto import (
-    Done,
-    EventTooLarge,
     MalformedEnvelope,
     MalformedSseData,
     MalformedSseId,
@@ -15,40 +14,9 @@ from ratatoskr_proto import (
     ServerError,
     SseConnectFailed,
     SseConnectionDropped,
-    SseId,
     Text,
-    TurnIdFlip,
     Unknown,
 )
-
-ID = SseId(42, 3)
-
-ENDS = [
-    (MalformedSseData("{"), 22, "[malformed_sse_data] raw='{'"),
-    (MalformedSseId("x"), 22, "[malformed_sse_id] raw='x'"),
-    (MalformedEnvelope("[]"), 22, "[malformed_envelope] raw='[]'"),
-    (TurnIdFlip(42, 43), 22, "[turn_id_flip] expected=42 got=43"),
-    (EventTooLarge(100), 22, "[event_too_large] limit=100"),
-    (SseConnectionDropped(ID, "reset"), 21, "[connection_dropped] last_sse_id=42:3 reason='reset'"),
-    (
-        SseConnectionDropped(None, "reset"),
-        21,
-        "[connection_dropped] last_sse_id=None reason='reset'",
-    ),
-    (
-        SseConnectFailed(503, "busy", "status"),
-        20,
-        "[connect_failed] status=503 reason='status' body='busy'",
-    ),
-    (
-        SseConnectFailed(None, "", "refused"),
-        20,
-        "[connect_failed] status=None reason='refused' body=''",
-    ),
-    (ServerError("no", sse_id=ID, body={}), 23, "[error] message='no'"),
-    (Done(sse_id=ID, body={}), 0, "[done]"),
-]
-IDS = [f"{type(end).__name__}-{index}" for index, (end, _, _) in enumerate(ENDS)]
 
 HOSTILE = "\0\x1b[31m\r\n'\x85\x9b\u2028\u202e\ud800"
 

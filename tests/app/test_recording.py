@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from ratatoskr._recording import RecordedStream, RecordingError
+from ratatoskr._recording import RecordedStream, Recorder, RecordingError
 from ratatoskr_proto import encode_event
 
 HEAD = {"ratatoskr_recording": 1, "content_type": "text/event-stream"}
@@ -103,6 +103,7 @@ def test_a_recording_cut_within_a_line_gives_what_is_whole_then_names_the_line()
         b'"end"',
         b'["end"]',
         b'{"t": 1}',
+        b'{"t": 1%s, "data": ""}' % (b"0" * 400),
         b'{"data": null}',
         b'{"data": "eA="}',
         b'{"data": "e A=="}',
@@ -154,6 +155,46 @@ def test_a_raw_stream_is_not_held_back(first):
 @pytest.mark.parametrize("stream", [b'{"ratatoskr', b'{"ratatoskr": 1}\n\n', b"{", b'{"ratatoskr"'])
 def test_what_only_begins_like_a_recording_is_a_raw_stream(stream):
     assert b"".join(byte_by_byte(stream)) == stream
+
+
+# Writing one
+
+
+@pytest.fixture
+def recorded(monkeypatch):
+    """The lines of a recording of chunks that came at these seconds."""
+
+    def recorded(*chunks, end="end of stream"):
+        lines = []
+        monkeypatch.setattr("time.monotonic", iter([seconds for seconds, _ in chunks]).__next__)
+        recorder = Recorder(lines.append)
+        for _, data in chunks:
+            recorder.chunk(data)
+        recorder.end(end)
+        return lines
+
+    return recorded
+
+
+def test_what_was_recorded_is_read_again(recorded):
+    chunks = [HI[:5], b"", HI[5:], bytes(range(256))]
+    lines = recorded(*[(1.0, chunk) for chunk in chunks], end="reset")
+    stream = reading("".join(lines).encode("ascii"))
+    assert list(stream) == chunks
+    assert stream.end_reason == "reset"
+
+
+def test_the_times_are_the_seconds_since_the_first_chunk(recorded):
+    lines = recorded((100.0, HI), (100.25, HI), (103.0, DONE))
+    stream = reading("".join(lines).encode("ascii"))
+    assert [seconds for seconds, _ in stream.timed_chunks()] == [0.0, 0.25, 3.0]
+
+
+def test_each_line_is_written_at_once_and_whole(recorded):
+    lines = recorded((1.0, HI), (2.0, DONE))
+    assert lines == [line + "\n" for line in "".join(lines).splitlines()]
+    assert json.loads(lines[0]) == HEAD
+    assert json.loads(lines[-1]) == {"end": "end of stream"}
 
 
 # ratatoskr decode

@@ -21,7 +21,7 @@ every_async_httpx = pytest.mark.parametrize(
 FIRST = encode_event('{"type":"text","text":"a"}', id="7:1")
 DONE = encode_event('{"type":"done"}', id="7:2")
 BAD = encode_event("no JSON", id="7:2")
-STREAMS = 1000
+STREAMS = 1000  # over httpx, which has a pool to lose connections from; a part of it over others
 
 
 def open_descriptors():
@@ -83,14 +83,15 @@ async def live(open_stream, base, kind):
 def test_thousand_streams_of_every_end_leave_nothing(adapter, monkeypatch):
     kinds = [kind for kind in BODIES if not (adapter.is_sync and kind == "cancelled")]
     kinds += ["finished"] * 9
+    streams = STREAMS if str(adapter) == "httpx" else STREAMS // 4
     if adapter.is_httpx:
         monkeypatch.setattr(_httpx_source, "_DRAIN_SECONDS", 0.001)
     inside = []
 
     async def scenario(open_stream, base):
-        for number in range(STREAMS):
+        for number in range(streams):
             await live(open_stream, base, kinds[number % len(kinds)])
-            if number in (len(kinds), STREAMS - 1):
+            if number in (len(kinds), streams - 1):
                 inside.append(open_descriptors())
 
     before = open_descriptors()

@@ -1,0 +1,60 @@
+"""Showing a turn on the command line as it comes: text or JSON on stdout, labels on stderr."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ratatoskr_proto import Event, RatatoskrError, SseConnectionDropped, SseId, Text
+
+from . import _json_lines
+from ._console import is_terminal, say, write, write_ascii
+from ._labels import event_label, exit_code, label
+from ._recording import Recorder
+from ._visible import visible
+
+
+async def run_turn(turn: Any, *, as_json: bool = False, recorder: Recorder | None = None) -> int:
+    """Show a turn and return the exit code.
+
+    ``turn`` is what ``stream_turn`` of any adapter returns, or anything with its ``async with`` and
+    ``async for``. Its text goes to stdout as it is, with ``as_json`` each event as a line of JSON
+    instead; other events, and how the turn ended, are labels on stderr. The body goes to the
+    ``recorder`` too. Lets through what the output raises, and what is no error of a stream.
+    """
+    if recorder is not None:
+        turn.tap(recorder.chunk)
+    last_sse_id: SseId | None = None
+    ending: Event | RatatoskrError | None = None
+    line_is_open = False
+    try:
+        async with turn:
+            async for event in turn:
+                if as_json:
+                    write_ascii(_json_lines.event_line(event) + "\n")
+                elif isinstance(event, Text):
+                    write(visible(event.text))
+                    line_is_open = not event.text.endswith("\n") if event.text else line_is_open
+                elif not event.terminal:
+                    say(event_label(event))
+                last_sse_id = event.sse_id
+                ending = event if event.terminal else None
+    except RatatoskrError as error:
+        ending = error
+    finally:
+        # Only for the eye: what is piped on is the text and nothing else.
+        if line_is_open and is_terminal(sys.stdout):
+            write("\n")
+    if ending is None:
+        ending = SseConnectionDropped(last_sse_id, "end of stream")
+    if recorder is not None:
+        recorder.end(end_reason(ending))
+    say(label(ending))
+    return exit_code(ending)
+
+
+def end_reason(ending: object) -> str:
+    """How a body ended, as a recording says it."""
+    if isinstance(ending, SseConnectionDropped):
+        return ending.reason.removesuffix("; unfinished event lost")
+    return "end of stream"

@@ -1,0 +1,60 @@
+"""The help of every command, and its completion in a shell."""
+
+import re
+
+import pytest
+
+from ratatoskr.cli import cli
+
+COMMANDS = sorted(cli.commands)
+
+
+def test_all_commands_are_there():
+    assert {"decode", "demo", "serve", "tail", "tui", "turn"} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_teaches_with_an_example(run_main, command):
+    run = run_main(command, "--help")
+    examples = run.stdout.decode().partition("Examples:\n")[2]
+    assert re.search(rf"^    .*ratatoskr {command}", examples, re.MULTILINE)
+    assert (run.stderr, run.code) == (b"", 0)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_fits_a_terminal(run_main, command):
+    lines = run_main(command, "--help").stdout.decode().splitlines()
+    assert [line for line in lines if len(line) > 90] == []
+
+
+def test_the_list_of_commands_cuts_no_sentence_off(run_main):
+    listed = run_main("--help").stdout.decode().partition("Commands:\n")[2].splitlines()
+    assert [line.split()[0] for line in listed] == COMMANDS
+    assert [line for line in listed if not line.endswith(".") or line.endswith("...")] == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_is_given_its_completion(run_process, shell):
+    run = run_process(env={"_RATATOSKR_COMPLETE": f"{shell}_source"})
+    assert b"_RATATOSKR_COMPLETE" in run.stdout
+    assert run.code == 0
+
+
+def test_a_command_is_completed(run_process):
+    words = {"COMP_WORDS": "ratatoskr t", "COMP_CWORD": "1"}
+    run = run_process(env={"_RATATOSKR_COMPLETE": "bash_complete", **words})
+    assert run.stdout.split() == [b"plain,tail", b"plain,tui", b"plain,turn"]
+    assert run.code == 0
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
+def test_an_option_that_there_is_not_is_one_line(run_main, command):
+    run = run_main(*command, "--nope")
+    assert (run.stdout, len(run.said), run.code) == (b"", 1, 2)
+    assert run.said[0].startswith("ratatoskr: No such option")
+
+
+def test_the_app_says_that_it_needs_a_terminal(run_process):
+    run = run_process("tui")
+    assert run.said == ["ratatoskr: the app needs a terminal; `ratatoskr turn` does without"]
+    assert run.code == 2

@@ -1,0 +1,281 @@
+"""The options of ``turn`` and ``tail``: URL, headers, proxy, TLS, timeouts, over each transport."""
+
+import socket
+import ssl
+
+import pytest
+import trustme
+from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+
+from ratatoskr_proto import encode_event
+
+SECRET = "s3cret"
+TURN = chunk(encode_event('{"type": "done"}', id="42:1"))
+
+COMMANDS = {
+    "turn-httpx": ["turn", "-m", "Hi"],
+    "turn-anyio": ["turn", "-m", "Hi", "--transport", "anyio"],
+    "turn-trio": ["turn", "-m", "Hi", "--transport", "trio"],
+    "tail": ["tail"],
+}
+
+
+@pytest.fixture(params=COMMANDS.values(), ids=COMMANDS)
+def run(request, run_main):
+    """Runs a command on a URL."""
+
+    def run(url, *options):
+        return run_main(*request.param, url, *options)
+
+    return run
+
+
+@pytest.fixture(params=["turn-httpx", "turn-anyio"])
+def refuse(request, run_main):
+    """As ``run``, for what is refused before a connection is made; gives the line that says so."""
+
+    def refuse(url, *options):
+        run = run_main(*COMMANDS[request.param], url, *options)
+        assert (run.stdout, len(run.said), run.code) == (b"", 1, 2)
+        return run.said[0]
+
+    return refuse
+
+
+def good(peer):
+    peer.read_request()
+    peer.send(CHUNKED, TURN, LAST_CHUNK)
+
+
+@pytest.fixture
+def headers_sent(run):
+    """Runs the command with options; gives the head of its request."""
+
+    def headers_sent(*options):
+        heads = []
+
+        def handler(peer):
+            good(peer)
+            heads.append(peer.head.decode())
+
+        with serving(handler) as server:
+            assert run(server.url, *options).code == 0
+        return heads[0].lower().split("\r\n")[1:]
+
+    return headers_sent
+
+
+# Headers
+
+
+def test_headers_are_sent(headers_sent):
+    lines = headers_sent("-H", f"X-Key: {SECRET}", "--header", "X-Other:b:c", "-H", "X-Empty:")
+    assert f"x-key: {SECRET}" in lines
+    assert "x-other: b:c" in lines
+    assert any(line.strip() == "x-empty:" for line in lines)
+
+
+def test_headers_are_read_from_a_file(headers_sent, tmp_path):
+    file = tmp_path / "headers"
+    file.write_text(f"X-Key: {SECRET}\n\nX-Other: é\n", encoding="utf-8")
+    lines = headers_sent("-H", f"@{file}", "-H", "X-Last: 1")
+    assert f"x-key: {SECRET}" in lines
+    assert "x-other: é" in lines
+    assert "x-last: 1" in lines
+
+
+NO_HEADERS = [
+    SECRET,
+    f":{SECRET}",
+    f"Authorization Bearer {SECRET}:",
+    f"{SECRET} x: y",
+    f"X-Key: {SECRET}\0",
+    f"X-Key: {SECRET}\udcff",
+    f"Host: {SECRET}",
+    f"Content-Length: {SECRET}",
+    f"\x1b[31m: {SECRET}",
+]
+
+
+def names_the_header_only(line):
+    assert "header" in line or "the value of x-key" in line
+    assert SECRET not in line
+    return line.isprintable()
+
+
+@pytest.mark.parametrize("header", [*NO_HEADERS, "", f"X-Key: {SECRET}\r\nX-B: c"], ids=ascii)
+def test_a_header_that_is_none_is_one_line_without_its_value(refuse, header):
+    assert names_the_header_only(refuse("http://127.0.0.1:9/", "-H", header))
+
+
+@pytest.mark.parametrize("header", NO_HEADERS, ids=ascii)
+def test_a_header_in_a_file_that_is_none_is_one_line_without_its_value(refuse, tmp_path, header):
+    file = tmp_path / "headers"
+    file.write_text(header, encoding="utf-8", errors="surrogateescape")
+    assert names_the_header_only(refuse("http://127.0.0.1:9/", "-H", f"@{file}"))
+
+
+def test_a_line_of_a_file_that_is_no_header_is_named(refuse, tmp_path):
+    file = tmp_path / "headers"
+    file.write_text(f"X-Key: {SECRET}\n{SECRET}\n")
+    line = refuse("http://127.0.0.1:9/", "-H", f"@{file}")
+    assert line == f"ratatoskr: line 2 of '{file}': a header is written 'Name: value'"
+
+
+@pytest.mark.parametrize("name", ["", "missing", "."])
+def test_a_file_of_headers_that_cannot_be_read_is_one_line(refuse, tmp_path, name):
+    path = f"{tmp_path}/{name}" if name else ""
+    line = refuse("http://127.0.0.1:9/", "-H", f"@{path}")
+    assert line.startswith(f"ratatoskr: cannot read the headers in {path!r}: ")
+
+
+# URLs
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "x",
+        "127.0.0.1:8000/turns",
+        "/turns",
+        "http://",
+        "http:///turns",
+        "ftp://127.0.0.1/",
+        "HTTPS//127.0.0.1/",
+        "http://127.0.0.1:x/",
+        "http://127.0.0.1:0/",
+        "http://127.0.0.1:65536/",
+        "http://127.0.0.1:-1/",
+        "http://[::1/",
+        "http://[::1%25lo]/",
+        "http://a b/",
+        "http://a\\b/",
+        "http://a\x1b/",
+        "http://a\udcff/",
+        "http://" + "a" * 300 + "/",
+        "http://a..b/",
+        f"http://user:{SECRET}@127.0.0.1:x/",
+        f"http://user:{SECRET}@/",
+    ],
+    ids=lambda url: ascii(url[:30]),
+)
+def test_a_url_that_is_none_is_one_line_that_repeats_nothing(refuse, url):
+    line = refuse(url)
+    assert line.startswith("ratatoskr: the ")
+    assert "URL" in line
+    assert SECRET not in line
+
+
+def test_a_port_where_nobody_listens_is_20(run):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        result = run(f"http://127.0.0.1:{taken.getsockname()[1]}/")
+    assert (len(result.said), result.code) == (1, 20)
+    assert result.said[0].startswith("[connect_failed] status=None reason='refused")
+
+
+def test_the_wrong_scheme_is_20(run):
+    with serving(lambda peer: peer.receive_some()) as server:
+        result = run(server.url.replace("http:", "https:"))
+    assert (len(result.said), result.code) == (1, 20)
+    assert result.said[0].startswith("[connect_failed] status=None reason='tls")
+
+
+# TLS
+
+
+@pytest.fixture(scope="module")
+def authority():
+    return trustme.CA()
+
+
+@pytest.fixture(scope="module")
+def tls(authority):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    return context
+
+
+def test_a_certificate_of_nobody_we_know_is_20(run, tls):
+    with serving(good, tls) as server:
+        result = run(server.url)
+    assert (len(result.said), result.code) == (1, 20)
+    assert result.said[0].startswith("[connect_failed] status=None reason='tls")
+
+
+def test_a_certificate_of_a_given_authority_is_trusted(run, authority, tls, tmp_path):
+    file = tmp_path / "authority.pem"
+    authority.cert_pem.write_to_path(file)
+    with serving(good, tls) as server:
+        assert run(server.url, "--cacert", str(file)).code == 0
+
+
+def test_any_certificate_is_trusted_when_told_so(run, tls):
+    with serving(good, tls) as server:
+        assert run(server.url, "--insecure").code == 0
+
+
+@pytest.mark.parametrize("content", [None, "", "nothing"])
+def test_a_file_without_certificates_is_one_line(refuse, tmp_path, content):
+    file = tmp_path / "authority.pem"
+    if content is not None:
+        file.write_text(content)
+    line = refuse("https://127.0.0.1:9/", "--cacert", str(file))
+    assert line.startswith(f"ratatoskr: cannot use the certificates in '{file}': ")
+    assert "None" not in line
+
+
+# Timeouts
+
+
+def test_silence_in_mid_stream_is_21(run):
+    def handler(peer):
+        peer.read_request()
+        peer.send(CHUNKED, chunk(encode_event('{"type": "text", "text": "Hi"}', id="42:1")))
+        peer.wait_for_the_end()
+
+    with serving(handler) as server:
+        result = run(server.url, "--read-timeout", "0.2")
+    assert (len(result.said), result.code) == (1, 21)
+    assert "reason='read timeout" in result.said[0]
+
+
+def test_keep_alives_without_an_event_are_21(run):
+    def handler(peer):
+        peer.read_request()
+        peer.send(CHUNKED, chunk(b": keep-alive\n\n"))
+        peer.wait_for_the_end()
+
+    with serving(handler) as server:
+        result = run(server.url, "--event-timeout", "0.2", "--read-timeout", "0.3")
+    assert (len(result.said), result.code) == (1, 21)
+    assert "timeout" in result.said[0]
+
+
+def test_silence_before_the_answer_is_20(run):
+    def handler(peer):
+        peer.read_request()
+        peer.wait_for_the_end()
+
+    with serving(handler) as server:
+        result = run(server.url, "--read-timeout", "0.2")
+    assert (len(result.said), result.code) == (1, 20)
+    assert result.said[0].startswith("[connect_failed] status=None reason='read timeout")
+
+
+TIMEOUTS = ["--connect-timeout", "--read-timeout", "--event-timeout"]
+
+
+@pytest.mark.parametrize("option", TIMEOUTS)
+@pytest.mark.parametrize("value", ["0", "-1", "x", "nan", ""])
+def test_a_timeout_that_is_none_is_wrong_usage(run_main, option, value):
+    run = run_main("tail", "http://127.0.0.1:9/", f"{option}={value}")
+    assert (len(run.said), run.code) == (1, 2)
+    assert option in run.said[0]
+
+
+@pytest.mark.parametrize("value", ["inf", "1e300", "1e12"])
+def test_a_timeout_may_be_for_ever(run, value):
+    with serving(good) as server:
+        assert run(server.url, *[f"{option}={value}" for option in TIMEOUTS]).code == 0

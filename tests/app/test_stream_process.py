@@ -1,0 +1,155 @@
+"""``ratatoskr turn`` and ``tail`` as processes: pipes, signals, encodings, servers that die."""
+
+import json
+import os
+import signal
+
+import pytest
+from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+
+from ratatoskr_proto import encode_event
+
+if os.name != "posix":
+    pytest.skip("needs the pipes and signals of POSIX", allow_module_level=True)
+
+TIMEOUT = 30
+HI = chunk(encode_event('{"type": "text", "text": "Hi"}', id="42:1"))
+DONE = chunk(encode_event('{"type": "done"}', id="42:2"))
+
+
+def sends_and_waits(peer):
+    peer.read_request()
+    peer.send(CHUNKED, HI)
+    peer.wait_for_close()
+
+
+# As it comes
+
+
+@pytest.mark.parametrize(
+    "command", [["turn", "-m", "Hi"], ["tail", "--json", "--transport", "anyio"]]
+)
+def test_a_frame_is_shown_before_the_next_is_sent(start, command):
+    def handler(peer):
+        peer.read_request()
+        peer.send(CHUNKED)
+        for seq in (1, 2):
+            body = json.dumps({"type": "text", "text": f"<{seq}>\n"})
+            peer.send(chunk(encode_event(body, id=f"42:{seq}")))
+            peer.server.wait_for_signal()
+            peer.server.signal.clear()
+        peer.send(DONE, LAST_CHUNK)
+
+    with serving(handler) as server:
+        process = start(*command, server.url, bufsize=0)
+        for seq in (1, 2):
+            while b"<%d>" % seq not in process.stdout.readline():
+                assert process.poll() is None
+            server.signal.set()
+        assert process.wait(TIMEOUT) == 0
+
+
+# Servers that die
+
+
+def test_a_server_killed_in_mid_turn_is_a_drop_behind_the_last_event(start):
+    server = start("serve", "--fault", "stall", "--at", "5", "--pace", "0", bufsize=0)
+    url = server.stdout.readline().decode().split()[-1]
+    process = start("turn", url, "-m", "Hi", "--json", bufsize=0)
+    for _ in range(4):
+        process.stdout.readline()
+    server.kill()
+    assert process.wait(TIMEOUT) == 21
+    assert process.stderr.read().startswith(b"[connection_dropped] last_sse_id=93:4 reason='")
+
+
+# Readers that leave
+
+
+@pytest.mark.parametrize("command", [["turn", "-m", "Hi"], ["tail", "--transport", "trio"]])
+def test_a_reader_that_goes_away_ends_it_in_silence(start, command):
+    def handler(peer):
+        peer.read_request()
+        peer.send(CHUNKED)
+        peer.send_until_refused(HI, 10**6)
+
+    with serving(handler) as server:
+        process = start(*command, server.url)
+        assert process.stdout.read(4)
+        process.stdout.close()
+        assert process.wait(TIMEOUT) == 0
+        assert process.stderr.read() == b""
+
+
+# Ctrl-C
+
+
+@pytest.mark.usefixtures("heed_ctrl_c")
+@pytest.mark.parametrize("transport", ["httpx", "anyio", "trio"])
+def test_ctrl_c_ends_it_with_a_line_behind_the_summary(start, transport):
+    with serving(sends_and_waits) as server:
+        process = start("tail", "--summary", server.url, "--transport", transport, bufsize=0)
+        assert process.stdout.read(1)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(TIMEOUT) == 130
+        said = process.stderr.read().decode().splitlines()
+    assert said[0].startswith("1 frames, ")
+    assert said[1:] == ["ratatoskr: interrupted"]
+
+
+@pytest.mark.usefixtures("heed_ctrl_c")
+@pytest.mark.parametrize("transport", ["httpx", "trio"])
+def test_ctrl_c_before_there_is_an_answer_ends_it_with_a_line(start, transport):
+    def handler(peer):
+        peer.read_request()
+        peer.server.signal.set()
+        peer.wait_for_close()
+
+    with serving(handler) as server:
+        process = start("turn", server.url, "-m", "Hi", "--transport", transport)
+        server.wait_for_signal()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(TIMEOUT) == 130
+        assert process.stderr.read() == b"ratatoskr: interrupted\n"
+
+
+# Encodings
+
+
+TEXT = r'{"type": "text", "text": "ラ é🐿\ud800|"}'
+
+
+@pytest.mark.parametrize(
+    ("encoding", "shown"),
+    [
+        ("ascii", r"\u30e9 \xe9\U0001f43f\ud800|"),
+        ("latin-1:strict", "\\u30e9 é\\U0001f43f\\ud800|"),
+        ("utf-8", "ラ é\U0001f43f\\ud800|"),
+        ("utf-16", "ラ é\U0001f43f\\ud800|"),
+        ("utf-16-le", "ラ é\U0001f43f\\ud800|"),
+    ],
+)
+def test_text_is_shown_in_any_encoding(run_process, encoding, shown):
+    frame = chunk(encode_event(TEXT, id="42:1"))
+
+    def handler(peer):
+        peer.read_request()
+        peer.send(CHUNKED, frame, frame.replace(b"42:1", b"42:2"), DONE, LAST_CHUNK)
+
+    with serving(handler) as server:
+        turn = ["turn", server.url, "-m", "Hi", "--transport", "anyio"]
+        run = run_process(*turn, env={"PYTHONIOENCODING": encoding})
+    assert run.stdout.decode(encoding.partition(":")[0]) == shown * 2
+    assert run.code == 0
+
+
+def test_frames_are_shown_in_any_encoding(run_process):
+    def handler(peer):
+        peer.read_request()
+        peer.send(CHUNKED, chunk("event: ラ\ndata: é\n\n".encode()), LAST_CHUNK)
+
+    with serving(handler) as server:
+        tail = ["tail", server.url, "--transport", "anyio"]
+        run = run_process(*tail, env={"PYTHONIOENCODING": "ascii"})
+    assert run.stdout == b"event: \\u30e9\ndata: \\xe9\n\n"
+    assert run.code == 0

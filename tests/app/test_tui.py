@@ -1,0 +1,430 @@
+"""The terminal app, driven key by key: how turns go and end, what the keys do, what is shown."""
+
+import asyncio
+import json
+
+import pytest
+from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+from support.terminal_app import FakeTurn, done, drive, screen, send, shown, text, until
+
+import ratatoskr_proto
+from ratatoskr._labels import label
+from ratatoskr.demo_server import DemoServer, Script
+from ratatoskr.tui import AppState, RatatoskrApp
+from ratatoskr_proto import (
+    EventTooLarge,
+    MalformedEnvelope,
+    MalformedSseData,
+    MalformedSseId,
+    ProtocolError,
+    RatatoskrError,
+    ServerError,
+    SseConnectFailed,
+    SseConnectionDropped,
+    SseId,
+    TurnIdFlip,
+    Unknown,
+    encode_event,
+)
+
+BORDER_TOP, BORDER_END = "▊" + "▔" * 78 + "▎", "▊" + "▁" * 78 + "▎"
+KEYS = " Enter Send  ^C Quit  Esc Cancel  ^R Resume  ^S Save  F3 Markdown  F1 Help"
+IDLE_HINT = "Type a message; Enter sends it"
+STREAMING_HINT = "Esc cancels; the next message can be typed meanwhile"
+
+ERRORS = [
+    MalformedSseData("not-json"),
+    MalformedSseId("x\x1b[31m"),
+    MalformedEnvelope("[]"),
+    TurnIdFlip(42, 43),
+    EventTooLarge(100),
+    SseConnectionDropped(SseId(93, 1), "reset"),
+    SseConnectionDropped(None, "read timeout"),
+    SseConnectFailed(503, "[bold]busy[/]", "status"),
+    SseConnectFailed(None, "", "refused"),
+]
+
+
+def frame(seq, **body):
+    return encode_event(json.dumps(body), id=f"93:{seq}")
+
+
+def answering(*turns):
+    """An app to which each message, and each resumption, gets the next of these turns."""
+    left = iter(turns)
+    asked = []
+
+    def open_turn(target):
+        asked.append(target)
+        turn = next(left)
+        if isinstance(turn, Exception):
+            raise turn
+        return turn
+
+    app = RatatoskrApp(open_turn=open_turn)
+    app.asked = asked
+    return app
+
+
+async def idle_again(pilot):
+    await until(pilot, lambda: pilot.app.state is AppState.IDLE)
+
+
+def is_enabled(app, action):
+    return any(
+        each.enabled
+        for each in app.screen.active_bindings.values()
+        if each.binding.action in (action, f"app.{action}")
+    )
+
+
+def rows(transcript, hint, status, keys=KEYS):
+    """The rows of a screen of 80 columns and 24 lines."""
+    assert len(transcript) <= 19
+    middle = f"▊  {hint:<74}  ▎"
+    blank = [""] * (19 - len(transcript))
+    return [*transcript, *blank, BORDER_TOP, middle, BORDER_END, status, keys]
+
+
+# How the screen looks.
+
+
+def test_screen_when_idle_with_its_own_server():
+    async def scenario(pilot):
+        await pilot.pause()
+        line = " A demo server of the app's own answers. F1 shows the keys."
+        assert screen(pilot.app) == rows([line], IDLE_HINT, " idle")
+
+    drive(RatatoskrApp(), scenario)
+
+
+def test_screen_while_streaming_and_when_done():
+    async def scenario(pilot):
+        app = pilot.app
+        gate = asyncio.Event()
+        body = {"type": "tool_call", "name": "saw [x]"}
+        tool = Unknown("tool_call", sse_id=SseId(93, 2), body=body)
+        app.turns.append(FakeTurn(text("Hi\nyou"), tool, text("!", 3), gate, done(4)))
+        await send(pilot, "Hello [bold]you[/]")
+        await until(pilot, lambda: "!" in shown(app))
+        label_line = json.dumps({"type": "tool_call", "sse_id": "93:2", "body": body})
+        said = f"[tool_call] {label_line}"
+        transcript = [" > Hello [bold]you[/]", " Hi", " you", f" {said[:74]}".rstrip()]
+        await pilot.pause()
+        status = " streaming · turn 93 · last 93:3 · 3 events · N/s · silent N s"
+        now = screen(app)
+        assert now[:3] == transcript[:3]
+        assert "".join(now[3:5]).replace(" ", "") == said.replace(" ", "")
+        assert now[5:] == rows(["", "", "", "", "", " !"], STREAMING_HINT, status)[5:]
+        assert (app.state, is_enabled(app, "cancel")) == (AppState.STREAMING, True)
+        assert not is_enabled(app, "send")
+        gate.set()
+        await idle_again(pilot)
+        await pilot.pause()
+        status = " idle · turn 93 · last 93:4 · 4 events · N/s"
+        assert screen(app)[6:] == rows(["", "", "", "", "", "", " [done]"], IDLE_HINT, status)[6:]
+        assert is_enabled(app, "send")
+        assert not is_enabled(app, "cancel")
+
+    turns = []
+    app = RatatoskrApp(open_turn=lambda _: turns.pop(0))
+    app.turns = turns
+    drive(app, scenario)
+
+
+def test_screen_after_an_error():
+    async def scenario(pilot):
+        await send(pilot, "Hello")
+        await idle_again(pilot)
+        await pilot.pause()
+        transcript = [
+            " > Hello",
+            " Hi",
+            " [connection_dropped] last_sse_id=93:1 reason='reset'",
+        ]
+        status = " idle · turn 93 · last 93:1 · 1 events · N/s"
+        assert screen(pilot.app) == rows(transcript, IDLE_HINT, status)
+        assert is_enabled(pilot.app, "resume")
+
+    drive(answering(FakeTurn(text("Hi"), SseConnectionDropped(SseId(93, 1), "reset"))), scenario)
+
+
+def test_help_and_back():
+    async def scenario(pilot):
+        app = pilot.app
+        await pilot.press("f1")
+        await until(pilot, lambda: "Ctrl-R" in "\n".join(screen(app)))
+        now = screen(app)
+        assert now[1].startswith("  Ratatoskr talks to a chat server. Each answer is a turn,")
+        assert "  Esc      cancels the turn that is running" in now
+        assert now[-1] == " ^C Quit  Esc Back"
+        await pilot.press("end")
+        await until(pilot, lambda: "20,000 lines" in "\n".join(screen(app)))
+        await pilot.press("escape")
+        await until(pilot, lambda: screen(app)[-1] == KEYS)
+        await pilot.press("tab", "question_mark")
+        await until(pilot, lambda: screen(app)[-1] == " ^C Quit  Esc Back")
+        await pilot.press("q", "tab", "question_mark")
+        await until(pilot, lambda: app.query_one("Input").value == "?")
+
+    drive(answering(), scenario)
+
+
+def test_screen_of_20_columns():
+    async def scenario(pilot):
+        await send(pilot, "Hello there, squirrel")
+        await idle_again(pilot)
+        await pilot.pause()
+        rows = screen(pilot.app)
+        assert rows.pop(11).startswith(" idle 93:2 2ev")
+        assert rows == [
+            " > Hello there,",
+            " squirrel",
+            " xxxxxxxxxxxxxxxxx",
+            " xxxxxxxx and",
+            " words",
+            " [done]",
+            *[""] * 2,
+            "▊" + "▔" * 18 + "▎",
+            "▊  Type a message  ▎",
+            "▊" + "▁" * 18 + "▎",
+            "Enter Send^C Quit",
+            "Esc Cancel^R Resume",
+            "^S Save   F3 Markdow",
+            "F1 Help",
+        ]
+
+    drive(answering(FakeTurn(text("x" * 25 + " and words"), done())), scenario, size=(20, 16))
+
+
+def test_screen_of_a_few_lines():
+    async def scenario(pilot):
+        await pilot.pause()
+        assert screen(pilot.app) == ["", f" {IDLE_HINT}", " idle", KEYS]
+
+    drive(answering(), scenario, size=(80, 4))
+
+
+# How turns end.
+
+
+def test_bad_data_shows_its_label_and_the_next_message_works():
+    def first(peer):
+        assert json.loads(peer.read_request()) == {"message": "one"}
+        peer.send(CHUNKED, chunk(frame(1, type="text", text="Hi")), chunk(b"data: not-json\n\n"))
+
+    def second(peer):
+        assert json.loads(peer.read_request()) == {"message": "two"}
+        assert peer.header("x-key") == "secret"
+        frames = [frame(1, type="text", text="Better"), frame(2, type="done")]
+        peer.send(CHUNKED, *map(chunk, frames), LAST_CHUNK)
+
+    handlers = iter([first, second])
+
+    async def scenario(pilot):
+        app = pilot.app
+        await send(pilot, "one")
+        await until(pilot, lambda: "[malformed_sse_data]" in shown(app))
+        assert shown(app) == "> one\nHi\n[malformed_sse_data] raw='not-json'\n"
+        assert (app.state, app.is_running) == (AppState.IDLE, True)
+        await send(pilot, "two")
+        await until(pilot, lambda: "[done]" in shown(app))
+        assert shown(app).endswith("raw='not-json'\n> two\nBetter\n[done]\n")
+
+    with serving(lambda peer: next(handlers)(peer)) as server:
+        drive(RatatoskrApp(server.url, headers=[("X-Key", "secret")]), scenario)
+
+
+async def served(pilot, query, message="Hello"):
+    """Send a message to a demo server of the test's own, and wait for the end of the turn."""
+    app = pilot.app
+    async with DemoServer(Script()).listening() as url:
+        app._url = url + query
+        await send(pilot, message)
+        await until(pilot, lambda: shown(app).count("\n[") > 0)
+        await idle_again(pilot)
+
+
+def test_a_turn_of_over_1000_events_with_the_empty_frame_1078():
+    async def scenario(pilot):
+        await served(pilot, "")
+        assert shown(pilot.app).startswith("> Hello\nYou said: Hello\n\nRatatoskr runs up and")
+        assert shown(pilot.app).endswith("\n[done]\n")
+        await pilot.pause()
+        assert screen(pilot.app)[-2] == " idle · turn 93 · last 93:1100 · 1099 events · N/s"
+
+    drive(RatatoskrApp("http://127.0.0.1/"), scenario)
+
+
+def test_a_short_turn():
+    async def scenario(pilot):
+        await served(pilot, "?events=3")
+        assert shown(pilot.app) == "> Hello\nYou said: Hello\n\nRata\n[done]\n"
+
+    drive(RatatoskrApp("http://127.0.0.1/"), scenario)
+
+
+def test_its_own_demo_server_answers():
+    async def scenario(pilot):
+        await send(pilot, "Hello")
+        await until(pilot, lambda: "You said: Hello" in shown(pilot.app))
+        assert pilot.app.state is AppState.STREAMING
+        await pilot.press("escape")
+        assert shown(pilot.app).endswith("\n[cancelled]\n")
+
+    drive(RatatoskrApp(), scenario)
+
+
+def test_errors_are_all_of_them():
+    public = {value for value in vars(ratatoskr_proto).values() if isinstance(value, type)}
+    errors = {value for value in public if issubclass(value, RatatoskrError)}
+    assert {type(error) for error in ERRORS} == errors - {RatatoskrError, ProtocolError}
+
+
+def failing(error, where):
+    return FakeTurn(opening=error) if where == "opening" else FakeTurn(text("Hi"), error)
+
+
+@pytest.mark.parametrize("where", ["opening", "reading"])
+def test_each_error_shows_its_label_and_the_next_message_works(where):
+    turns = [failing(error, where) for error in ERRORS]
+
+    async def scenario(pilot):
+        app = pilot.app
+        for error, turn in zip(ERRORS, turns, strict=True):
+            before = shown(app)
+            await send(pilot, "Hello")
+            await idle_again(pilot)
+            said = "Hi\n" if where == "reading" else ""
+            assert shown(app) == f"{before}> Hello\n{said}{label(error)}\n"
+            assert app.query_one("Input").placeholder == IDLE_HINT
+            assert turn.left is (where == "reading")
+        await send(pilot, "Hello")
+        await until(pilot, lambda: shown(app).endswith("> Hello\n[done]\n"))
+
+    drive(answering(*turns, FakeTurn(done())), scenario)
+
+
+def test_an_error_event_shows_its_label():
+    event = ServerError("out of [b]mead[/b]", sse_id=SseId(93, 1), body={})
+
+    async def scenario(pilot):
+        await send(pilot, "one")
+        await idle_again(pilot)
+        assert shown(pilot.app) == "> one\n[error] message='out of [b]mead[/b]'\n"
+
+    drive(answering(FakeTurn(event)), scenario)
+
+
+def test_a_turn_without_a_terminal_event_was_dropped():
+    async def scenario(pilot):
+        await send(pilot, "one")
+        await idle_again(pilot)
+        assert "[connection_dropped] last_sse_id=93:1 reason='end of stream'" in shown(pilot.app)
+        assert is_enabled(pilot.app, "resume")
+
+    drive(answering(FakeTurn(text("Hi"))), scenario)
+
+
+class SomebodysError(RatatoskrError):
+    """One that has no label."""
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (KeyError("secret"), "[bug] KeyError"),
+        (ExceptionGroup("secret", [OSError()]), "[bug] ExceptionGroup"),
+        (SomebodysError("secret"), "[bug] SomebodysError"),
+    ],
+    ids=["exception", "group", "foreign"],
+)
+def test_any_other_exception_is_a_bug_that_ends_only_the_turn(error, line):
+    async def scenario(pilot):
+        app = pilot.app
+        await send(pilot, "one")
+        await idle_again(pilot)
+        assert shown(app) == f"> one\nHi\n{line}\n"
+        await send(pilot, "two")
+        await until(pilot, lambda: "[done]" in shown(app))
+
+    drive(answering(FakeTurn(text("Hi"), error), FakeTurn(done())), scenario)
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (ValueError("the URL must be one"), "[not_sent] the URL must be one"),
+        (KeyError("secret"), "[bug] KeyError"),
+    ],
+    ids=["value", "bug"],
+)
+def test_a_turn_that_cannot_be_made(error, line):
+    async def scenario(pilot):
+        app = pilot.app
+        await send(pilot, "one")
+        assert shown(app) == f"> one\n{line}\n"
+        assert app.state is AppState.IDLE
+        assert app.query_one("Input").value == "one"  # to be sent again
+        await send(pilot, "two")
+        await until(pilot, lambda: "[done]" in shown(app))
+
+    drive(answering(error, FakeTurn(done())), scenario)
+
+
+@pytest.mark.parametrize(
+    ("url", "line"),
+    [
+        ("ftp://127.0.0.1/", "[not_sent] the URL must start with http:// or https://"),
+        ("http://127.0.0.1:1/turns", "[connect_failed] status=None reason='refused"),
+    ],
+)
+def test_a_wrong_url_is_a_line(url, line):
+    async def scenario(pilot):
+        await send(pilot, "one")
+        await until(pilot, lambda: line in shown(pilot.app))
+        await idle_again(pilot)
+
+    drive(RatatoskrApp(url), scenario)
+
+
+def test_without_a_server_of_its_own_the_app_goes_on(monkeypatch):
+    def listening(self):
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(DemoServer, "listening", listening)
+
+    async def scenario(pilot):
+        await send(pilot, "one")
+        assert shown(pilot.app) == (
+            "[no_server] Too many open files\n> one\n[not_sent] the demo server is not up\n"
+        )
+
+    drive(RatatoskrApp(), scenario)
+
+
+# The worker by itself.
+
+
+def test_the_worker_takes_any_turn():
+    async def scenario(pilot):
+        app = pilot.app
+        worker = app._stream_turn_worker(FakeTurn(text("Hi"), MalformedSseData("not-json")))
+        await worker.wait()
+        assert shown(app) == "Hi\n[malformed_sse_data] raw='not-json'\n"
+        assert (app.state, app.is_running) == (AppState.IDLE, True)
+
+    drive(answering(), scenario)
+
+
+def test_a_second_worker_ends_the_first():
+    async def scenario(pilot):
+        app = pilot.app
+        first = FakeTurn(text("first"), asyncio.Event(), text("never"))
+        app._stream_turn_worker(first)
+        await until(pilot, lambda: "first" in shown(app))
+        await app._stream_turn_worker(FakeTurn(text("second"), done())).wait()
+        assert shown(app) == "first\n[cancelled]\nsecond\n[done]\n"
+        assert (app.state, first.left) == (AppState.IDLE, True)
+
+    drive(answering(), scenario)

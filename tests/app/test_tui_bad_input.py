@@ -1,0 +1,193 @@
+"""Nothing that a server sends commands the terminal, is read as markup, or ends the app."""
+
+import asyncio
+
+from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+from support.terminal_app import FakeTurn, done, drive, screen, send, shown, text, until
+from textual import events
+
+from ratatoskr._turn_status import TurnStatus
+from ratatoskr.tui import AppState, RatatoskrApp
+from ratatoskr_proto import SseId, Unknown
+
+HARMLESS = "[bold]x[/] [/] [link=https://example.com]y[/link] [@click=app.quit]z[/] \\["
+HOSTILE = {
+    "\x1b]0;title\x07\x1b[2J": r"\x1b]0;title\x07\x1b[2J",
+    "\x00\r\x08\x7f": r"\x00\r\x08\x7f",
+    "\x9b31m\x85!": r"\x9b31m\x85!",
+    "\u202egpj.exe\u2066\u2069": r"\u202egpj.exe\u2066\u2069",
+    "\ud800 \udfff": r"\ud800 \udfff",
+    HARMLESS: HARMLESS,
+}
+
+
+async def idle_again(pilot):
+    await until(pilot, lambda: pilot.app.state is AppState.IDLE)
+
+
+def app_with(*turns):
+    left = iter(turns)
+    return RatatoskrApp(open_turn=lambda _: next(left))
+
+
+def test_hostile_text_is_shown_and_not_obeyed():
+    def turn(said):
+        body = {"type": said, "x": said}
+        return FakeTurn(text(said), Unknown(said, sse_id=SseId(93, 2), body=body), done())
+
+    async def scenario(pilot):
+        app = pilot.app
+        for said, seen in HOSTILE.items():
+            before = len(shown(app))
+            await send(pilot, said)
+            await idle_again(pilot)
+            added = shown(app)[before:]
+            assert added.startswith(f"> {seen}\n{seen}\n[{seen[:60]}")
+            assert len(added) < 2000
+            rows = screen(app)
+            assert f" {seen}" in rows
+            assert all(row.isprintable() for row in rows)
+            await pilot.press("f3")
+            assert all(row.isprintable() for row in screen(app))
+
+    drive(app_with(*map(turn, HOSTILE)), scenario, size=(160, 50))
+
+
+def test_tabs_and_line_feeds_are_kept():
+    async def scenario(pilot):
+        await send(pilot, "one")
+        await idle_again(pilot)
+        await pilot.pause()
+        assert "\na\tb\n\nc\n" in shown(pilot.app)
+        assert screen(pilot.app)[1:4] == [" a       b", "", " c"]
+
+    drive(app_with(FakeTurn(text("a\tb\n\n"), text("c"), done())), scenario)
+
+
+def test_labels_are_bounded():
+    event = Unknown("t" * 100_000, sse_id=SseId(93, 1), body={"x": "y" * 100_000})
+
+    async def scenario(pilot):
+        await send(pilot, "one")
+        await idle_again(pilot)
+        assert len(shown(pilot.app)) < 1000
+
+    drive(app_with(FakeTurn(event, done())), scenario)
+
+
+def test_json_nested_900_deep_over_a_connection():
+    deep = b'{"type":"deep","x":' + b"[" * 900 + b"]" * 900 + b"}"
+    frames = [b"id: 93:1\ndata: " + deep + b"\n\n", b'id: 93:2\ndata: {"type":"done"}\n\n']
+
+    def handler(peer):
+        peer.read_request()
+        peer.send(CHUNKED, *map(chunk, frames), LAST_CHUNK)
+
+    async def scenario(pilot):
+        await send(pilot, "one")
+        await idle_again(pilot)
+        assert "\n[deep] " in shown(pilot.app)
+        assert shown(pilot.app).endswith("\n[done]\n")
+
+    with serving(handler) as server:
+        drive(RatatoskrApp(server.url), scenario)
+
+
+def test_five_megabytes_without_a_space():
+    pieces = [text("x" * 50_000, seq) for seq in range(1, 101)]
+
+    async def scenario(pilot):
+        app = pilot.app
+        await send(pilot, "one")
+        await until(pilot, lambda: "x" in shown(app))
+        await pilot.resize_terminal(60, 20)
+        await idle_again(pilot)
+        assert shown(app).count("x") == 5_000_000
+        await pilot.press("f3", "f3", "H", "i")
+        assert app.query_one("Input").value == "Hi"
+
+    drive(app_with(FakeTurn(*pieces, done(101))), scenario, size=(20, 10))
+
+
+class Flood(FakeTurn):
+    """A turn without an end, and without a moment's rest."""
+
+    def __init__(self):
+        super().__init__()
+        self.given = 0
+
+    async def __anext__(self):
+        self.given += 1
+        return text("squirrel ", self.given)
+
+
+async def reached(condition):
+    """As ``until``; Pilot would wait for the app to have nothing to do."""
+    async with asyncio.timeout(20):
+        while not condition():
+            await asyncio.sleep(0)
+
+
+def test_keys_work_while_a_turn_never_rests():
+    turn = Flood()
+
+    async def scenario(pilot):
+        app = pilot.app
+        drawn = []
+        add = app._transcript.add
+        app._transcript.add = lambda pieces: (drawn.append(1), add(pieces))
+        app.query_one("Input").value = "one"
+        app.post_message(events.Key("enter", None))
+        await reached(lambda: turn.given > 2000)
+        app.post_message(events.Key("H", "H"))
+        await reached(lambda: app.query_one("Input").value == "H")
+        assert app.state is AppState.STREAMING
+        app.post_message(events.Key("escape", None))
+        await reached(lambda: turn.left)
+        assert app.state is AppState.IDLE
+        assert shown(app).endswith("\n[cancelled]\n")
+        assert len(drawn) < turn.given / 10
+
+    drive(app_with(turn), scenario)
+
+
+def test_figures_of_a_turn():
+    now = [100.0]
+    status = TurnStatus(lambda: now[0])
+    assert status.line("idle", 80) == "idle"
+    status.begin(None)
+    assert status.line("streaming", 80) == (
+        "streaming · turn - · last - · 0 events · 0/s · silent 0.0 s"
+    )
+    for seq in range(1, 101):
+        now[0] += 0.05
+        status.count(SseId(93, seq))
+        status.line("streaming", 80)
+    now[0] += 2.0
+    assert status.line("streaming", 80) == (
+        "streaming · turn 93 · last 93:100 · 100 events · 0/s · silent 2.0 s"
+    )
+    status.hear(b": keep-alive\n")
+    assert status.line("streaming", 40) == "streaming 93:100 0.0s 100ev 0/s"
+    status.end()
+    assert status.line("idle", 80) == "idle · turn 93 · last 93:100 · 100 events · 14/s"
+    status.begin(SseId(93, 100))
+    assert (status.last_id, status.line("idle", 40)) == (SseId(93, 100), "idle 93:100 0ev 0/s")
+
+
+def test_keep_alives_end_the_silence():
+    heard = []
+
+    class Tapped(FakeTurn):
+        def tap(self, receive):
+            heard.append(receive)
+
+    async def scenario(pilot):
+        await send(pilot, "one")
+        await until(pilot, lambda: heard)
+        pilot.app._status._heard_at -= 100
+        assert "silent 10" in pilot.app._status.line("streaming", 80)
+        heard[0](b":\n")
+        assert "silent 0" in pilot.app._status.line("streaming", 80)
+
+    drive(app_with(Tapped(asyncio.Event())), scenario)

@@ -1,0 +1,312 @@
+"""What the keys of the terminal app do."""
+
+import asyncio
+import os
+
+import pytest
+from support.terminal_app import FakeTurn, done, drive, screen, send, shown, text, until
+from textual import events
+
+from ratatoskr._transcript import MAX_CHARS, MAX_LINES, Kind
+from ratatoskr.demo_server import DemoServer, Script
+from ratatoskr.tui import AppState, RatatoskrApp
+from ratatoskr_proto import SseConnectFailed, SseConnectionDropped, SseId
+
+DROPPED = SseConnectionDropped(SseId(93, 1), "reset")
+
+
+def answering(*turns):
+    """An app to which each message, and each resumption, gets the next of these turns."""
+    left = iter(turns)
+    app = RatatoskrApp(open_turn=lambda target: (app.asked.append(target), next(left))[1])
+    app.asked = []
+    return app
+
+
+async def idle_again(pilot):
+    await until(pilot, lambda: pilot.app.state is AppState.IDLE)
+
+
+def enabled(app):
+    return {
+        each.binding.action.removeprefix("app.")
+        for each in app.screen.active_bindings.values()
+        if each.enabled and each.binding.show
+    }
+
+
+def test_enter_sends_what_there_is_and_only_when_idle():
+    gate = asyncio.Event()
+
+    async def scenario(pilot):
+        app = pilot.app
+        await pilot.press("enter")
+        assert (shown(app), app.state) == ("", AppState.IDLE)
+        await pilot.press("H", "i", "enter")
+        assert app.state is AppState.STREAMING
+        await pilot.press("y", "o", "enter")
+        assert app.asked == ["Hi"]
+        gate.set()
+        await idle_again(pilot)
+        await pilot.press("u", "enter")
+        await until(pilot, lambda: app.asked == ["Hi", "you"])
+        await idle_again(pilot)
+        assert shown(app) == "> Hi\n[done]\n> you\n[done]\n"
+
+    drive(answering(FakeTurn(gate, done()), FakeTurn(done())), scenario)
+
+
+def test_escape_cancels_at_once():
+    turn = FakeTurn(text("Hi"), asyncio.Event(), text("never"))
+
+    async def scenario(pilot):
+        app = pilot.app
+        await pilot.press("escape")
+        assert shown(app) == ""
+        await send(pilot, "one")
+        await until(pilot, lambda: "Hi" in shown(app))
+        await pilot.press("escape")
+        assert app.state is AppState.IDLE
+        assert shown(app) == "> one\nHi\n[cancelled]\n"
+        assert "resume" not in enabled(app)
+        await until(pilot, lambda: turn.left)
+        await send(pilot, "two")
+        await idle_again(pilot)
+        assert shown(app) == "> one\nHi\n[cancelled]\n> two\n[done]\n"
+
+    drive(answering(turn, FakeTurn(done())), scenario)
+
+
+def test_ctrl_r_resumes_a_dropped_turn_until_it_is_done():
+    async def scenario(pilot):
+        app = pilot.app
+        await pilot.press("ctrl+r")
+        assert app.asked == []
+        await send(pilot, "one")
+        for _ in range(3):
+            await idle_again(pilot)
+            assert "resume" in enabled(app)
+            await pilot.press("ctrl+r")
+        await until(pilot, lambda: "waiting" in shown(app))
+        await pilot.press("escape")  # it is still a dropped one
+        assert "resume" in enabled(app)
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: "[done]" in shown(app))
+        assert "resume" not in enabled(app)
+        assert app.asked == ["one", *[SseId(93, 1)] * 2, SseId(93, 2), SseId(93, 3)]
+        assert "[resume] last_sse_id=93:2\n" in shown(app)
+
+    at = SseId(93, 1)
+    turns = [
+        FakeTurn(text("Hi"), DROPPED),
+        FakeTurn(opening=SseConnectFailed(None, "", "refused"), last_sse_id=at),
+        FakeTurn(text(" you", 2), SseConnectionDropped(SseId(93, 2), "reset"), last_sse_id=at),
+        FakeTurn(text("waiting", 3), asyncio.Event(), last_sse_id=SseId(93, 2)),
+        FakeTurn(done(4), last_sse_id=SseId(93, 3)),
+    ]
+    drive(answering(*turns), scenario)
+
+
+def test_a_turn_dropped_again_and_again_by_the_server_comes_whole():
+    async def scenario(pilot):
+        app = pilot.app
+        async with DemoServer(Script()).listening() as url:
+            app._url = f"{url}?drop-every=3&events=8"
+            await send(pilot, "Hi")
+            for _ in range(2):
+                await idle_again(pilot)
+                await pilot.press("ctrl+r")
+            await until(pilot, lambda: "[done]" in shown(app))
+        said = [line for line in shown(app).splitlines() if not line.startswith("[")]
+        assert "".join(said[1:]) == "You said: HiRatatoskr runs up and do"[: len("".join(said[1:]))]
+        assert shown(app).count("[resume]") == 2
+        await pilot.press("f3")
+        await until(pilot, lambda: any("Ratatoskr" in row for row in screen(app)))
+
+    drive(RatatoskrApp("http://127.0.0.1/"), scenario)
+
+
+def test_a_new_message_gives_the_dropped_turn_up():
+    async def scenario(pilot):
+        app = pilot.app
+        await send(pilot, "one")
+        await idle_again(pilot)
+        await send(pilot, "two")
+        await until(pilot, lambda: "[done]" in shown(app))
+        assert "resume" not in enabled(app)
+
+    drive(answering(FakeTurn(text("Hi"), DROPPED), FakeTurn(done())), scenario)
+
+
+def test_the_footer_is_right_when_a_turn_is_dropped_behind_the_help():
+    gate = asyncio.Event()
+
+    async def scenario(pilot):
+        app = pilot.app
+        await send(pilot, "one")
+        await pilot.press("f1")
+        gate.set()
+        await idle_again(pilot)
+        await pilot.press("escape")
+        keys = app.screen.query("FooterKey")
+        await until(
+            pilot,
+            lambda: [key.action for key in keys if key.has_class("-disabled")] == ["cancel"],
+        )
+
+    drive(answering(FakeTurn(text("# Hi"), gate, DROPPED)), scenario)
+
+
+def test_ctrl_s_saves_to_a_new_file_each_time(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    async def scenario(pilot):
+        app = pilot.app
+        await pilot.press("ctrl+s")
+        (first,) = tmp_path.iterdir()
+        assert first.name.startswith("ratatoskr-2")
+        assert first.read_text() == ""
+        await send(pilot, "Grüße")
+        await idle_again(pilot)
+        await pilot.press("ctrl+s", "ctrl+s")
+        assert (tmp_path / "ratatoskr-turn-93.txt").read_text(encoding="utf-8") == (
+            f"[saved] {first}\n> Grüße\nHi\t\\x1b you\n[done]\n"
+        )
+        assert f"[saved] {tmp_path / 'ratatoskr-turn-93-2.txt'}\n" in shown(app)
+
+    drive(answering(FakeTurn(text("Hi\t\x1b you"), done())), scenario, size=(20, 24))
+
+
+def test_a_place_that_cannot_be_written_is_a_line(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    async def scenario(pilot):
+        await pilot.press("ctrl+s")
+        assert shown(pilot.app) == "[not_saved] No such file or directory\n"
+
+    drive(answering(), scenario)
+    os.chdir(tmp_path)
+
+
+MARKDOWN = (
+    "# Title\n\nSee [here](https://example.com), *now* [bold]x[/] &#x202e;\x1b[31m\n\n"
+    "| a | b |\n|---|---|\n| 1 | 2 |\n\n" + "\n".join(f"- item {n}" for n in range(500))
+)
+
+
+def test_f3_shows_the_last_turn_as_markdown_and_the_transcript_again():
+    async def scenario(pilot):
+        app = pilot.app
+        assert "markdown" not in enabled(app)
+        await send(pilot, "one")
+        await idle_again(pilot)
+        await pilot.press("f3")
+        await until(pilot, lambda: "Title" in screen(app)[0])
+        said = "\n".join(screen(app))
+        assert r"See here (https://example.com), now [bold]x[/] \u202e\x1b[31m" in said
+        assert "# Title" not in said
+        await pilot.press("ctrl+end")
+        await until(pilot, lambda: "The rest is in the transcript." in "\n".join(screen(app)))
+        await pilot.press("ctrl+home", "pagedown", "pageup")
+        await until(pilot, lambda: "Title" in screen(app)[0])
+        await pilot.press("f3")
+        await until(pilot, lambda: screen(app)[18] == " [done]")
+        await pilot.press("f3")
+        await send(pilot, "two")
+        await until(pilot, lambda: screen(app)[18] == " [done]")
+        assert screen(app)[17] == " > two"
+
+    drive(answering(FakeTurn(text(MARKDOWN), done()), FakeTurn(done())), scenario)
+
+
+def test_the_transcript_follows_the_end_unless_one_reads_above():
+    async def scenario(pilot):
+        app = pilot.app
+        transcript = app.query_one("#transcript")
+        lines = [f"line {number}" for number in range(100)]
+        transcript.add([(Kind.TEXT, "\n".join(lines))])
+        await pilot.pause()
+        assert screen(app)[18] == " line 99"
+        await pilot.press("pageup")
+        top = screen(app)[0]
+        assert top < " line 80"
+        transcript.add([(Kind.TEXT, "\nmore")])
+        await pilot.pause()
+        assert screen(app)[0] == top
+        await pilot.press("ctrl+end")
+        transcript.add([(Kind.TEXT, "\nand more")])
+        await pilot.pause()
+        assert screen(app)[17:19] == [" more", " and more"]
+        await pilot.press("ctrl+home")
+        assert screen(app)[0] == " line 0"
+
+    drive(answering(), scenario)
+
+
+def test_lines_are_forgotten_at_the_limits_and_what_one_reads_stays_in_place():
+    async def scenario(pilot):
+        app = pilot.app
+        transcript = app.query_one("#transcript")
+        transcript.add([(Kind.EVENT, f"line {number}") for number in range(MAX_LINES)])
+        assert shown(app).startswith("line 0\n")
+        await pilot.press("pageup", "pageup")
+        top = screen(app)[0]
+        transcript.add([(Kind.EVENT, "x")] * 100)
+        await pilot.pause()
+        assert screen(app)[0] == top
+        assert shown(app).startswith("line 100\n")
+        assert shown(app).count("\n") == MAX_LINES
+        transcript.add([(Kind.TEXT, "y" * (MAX_CHARS + 10))])
+        assert len(shown(app)) <= MAX_CHARS
+
+    drive(answering(), scenario)
+
+
+def test_resizing_wraps_again_and_keeps_the_place():
+    async def scenario(pilot):
+        app = pilot.app
+        await send(pilot, "one")
+        await until(pilot, lambda: "word 499" in shown(app))
+        whole = shown(app)
+        for size in [(20, 10), (200, 50), (80, 24)]:
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert shown(app) == whole
+            assert "word 499" in "\n".join(screen(app)).replace("\n ", " ")
+        app.query_one("#transcript").add([(Kind.EVENT, f"line {n}") for n in range(100)])
+        await pilot.press("pageup", "pageup")
+        top = screen(app)[0]
+        for size in [(40, 24), (120, 24), (80, 24)]:
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert screen(app)[0] == top
+
+    words = " ".join(f"word {number}" for number in range(500))
+    drive(answering(FakeTurn(text(words), asyncio.Event())), scenario)
+
+
+def test_pasted_lines_become_one():
+    async def scenario(pilot):
+        app = pilot.app
+        app.post_message(events.Paste("one\r\ntwo\t\x1b[31m\n"))
+        await until(pilot, lambda: app.query_one("Input").value == r"one two \x1b[31m")
+
+    drive(answering(), scenario)
+
+
+@pytest.mark.parametrize("keys", [["ctrl+c"], ["f1", "ctrl+c"]], ids=["transcript", "help"])
+def test_ctrl_c_quits_while_a_turn_runs(keys):
+    turn = FakeTurn(text("Hi"), asyncio.Event())
+
+    async def scenario(pilot):
+        await send(pilot, "one")
+        await until(pilot, lambda: "Hi" in shown(pilot.app))
+        await pilot.press(*keys)
+        await until(pilot, lambda: not pilot.app.is_running)
+
+    app = answering(turn)
+    drive(app, scenario)
+    assert (turn.left, app.return_code) == (True, 0)
