@@ -30,7 +30,12 @@ _LABELS: dict[type[RatatoskrError], tuple[str, ...]] = {
 
 
 def error_label(error: RatatoskrError) -> str:
-    """Return the label line of an error, without a line end."""
+    """Return the label line of an error, without a line end.
+
+    Raises TypeError for an error class that is none of ours.
+    """
+    if type(error) not in _LABELS:
+        raise TypeError(f"{type(error).__name__} has no label")
     name, *fields = _LABELS[type(error)]
     shown = [f"{field}={_shown(getattr(error, field))}" for field in fields]
     return f"[{name}] {' '.join(shown)}"
