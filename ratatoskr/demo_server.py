@@ -2,6 +2,7 @@
 
     POST /turns {"message": "…"}           starts a turn and streams it
     GET  /turns  Last-Event-ID: 93:1077    resumes it behind that frame
+    GET  /turns                            starts one without a message
 
 A query adds faults to one request, such as ``/turns?bad-json&at=5`` or ``/turns?status=503``; and
 ``events=N`` and ``pace=SECONDS`` change the turn. docs/command-line.md lists the faults.
@@ -135,7 +136,9 @@ class DemoServer:
             return script, "", None
         if request.method == "POST":
             return script, _message(request.body), None
-        return script, "", self._resume_point(request.headers.get("last-event-id", ""))
+        id = request.headers.get("last-event-id", "")
+        # A browser's EventSource can only GET, and has no id at first.
+        return script, "", self._resume_point(id) if id else None
 
     def _resume_point(self, id: str) -> SseId:
         try:

@@ -23,6 +23,7 @@ _FAULTS_HELP = "\n".join(f"      {fault.name:12} {fault.does}" for fault in FAUL
     \b
     POST /turns {{"message": "Hi"}}       starts a turn
     GET /turns with Last-Event-ID       resumes it behind that frame
+    GET /turns                          starts one without a message
 
     \b
     Faults, for every request with --fault, or for one by its query, as in

@@ -127,14 +127,16 @@ def test_a_frame_that_the_turn_does_not_have_is_404(fresh_url, seq):
     assert (status, error) == (404, "the turn has frames up to 93:20 only")
 
 
-@pytest.mark.parametrize("id", ["", "93", "93:", ":1", "93:1:2", "-93:1", "93:1x", "x", "9" * 40])
+@pytest.mark.parametrize("id", ["93", "93:", ":1", "93:1:2", "-93:1", "93:1x", "x", "9" * 40])
 def test_an_id_that_is_none_is_400_and_told_how_it_is_written(url, id):
     status, error = error_of(ask(url, "GET", Last_Event_ID=id))
     assert (status, "such as 93:1077" in error) == (400, True)
 
 
-def test_no_id_is_400(url):
-    assert error_of(ask(url, "GET"))[0] == 400
+@pytest.mark.parametrize("headers", [{}, {"Last_Event_ID": ""}])
+def test_get_without_an_id_starts_a_turn(url, headers):
+    status, _, body = ask(url, "GET", "/turns?events=2", **headers)
+    assert (status, b'"done"' in body) == (200, True)
 
 
 @pytest.mark.parametrize(
@@ -264,7 +266,8 @@ def test_a_connection_is_used_again_whatever_was_answered(url):
         ("POST", "/turns?html", 200),
         ("POST", "/turns?status=503", 503),
         ("POST", "/turns?status=204", 204),
-        ("GET", "/turns", 400),
+        ("GET", "/turns?events=2", 200),
+        ("GET", "/turns?at=0", 400),
         ("PUT", "/turns", 405),
         ("HEAD", "/turns", 405),
         ("GET", "/nope", 404),
