@@ -83,7 +83,7 @@ async def live(open_stream, base, kind):
 def test_thousand_streams_of_every_end_leave_nothing(adapter, monkeypatch):
     kinds = [kind for kind in BODIES if not (adapter.is_sync and kind == "cancelled")]
     kinds += ["finished"] * 9
-    streams = STREAMS if str(adapter) == "httpx" else STREAMS // 4
+    streams = STREAMS if str(adapter) == "httpx" else STREAMS // 6
     if adapter.is_httpx:
         monkeypatch.setattr(_httpx_source, "_DRAIN_SECONDS", 0.001)
     inside = []
