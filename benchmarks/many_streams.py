@@ -1,7 +1,7 @@
 """Many streams at once on one event loop: do all come to their end, and what do they cost?
 
-    python benchmarks/many_streams.py --library anyio
-    python benchmarks/many_streams.py --library trio --streams 1000 --events 1000
+    python -m benchmarks.many_streams --library anyio
+    python -m benchmarks.many_streams --library trio --streams 1000 --events 1000
 
 All streams are open before the server sends the first event, and it sends one event a write to
 each of them by turns. Prints the seconds from the first request to the last event, and by how much
@@ -14,11 +14,12 @@ import time
 
 import anyio
 import trio
-from loopback_server import raise_file_limit, serving
 
 import ratatoskr_transports.anyio
 import ratatoskr_transports.trio
 from ratatoskr_proto import TurnState
+
+from .loopback_server import raise_file_limit, serving
 
 TIMEOUT = 600.0
 
