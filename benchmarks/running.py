@@ -1,0 +1,135 @@
+"""One run: what is to be measured, and measuring it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from .growth import growth_cells
+from .layers import typed_cell, wire_cell
+from .measuring import run_rounds
+from .memory import memory_calls
+from .peers import PEERS, Decoder, Peer
+from .report import Results
+from .transports import transport_cells
+from .workloads import CHUNKINGS, KIB, WORKLOADS, Workload, from_file
+
+LAYERS = ("wire", "typed", "transports", "growth", "memory")
+TYPED_PEERS = ("httpx-sse", "launchdarkly-eventsource")
+TYPED_CHUNKINGS = ("one", "1k", "64k")
+TOO_LARGE_A_BYTE = 16 * KIB  # bytes of an event that would take a quick run too long byte by byte
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be measured, and how much of it."""
+
+    layers: tuple[str, ...]
+    workloads: tuple[str, ...]
+    files: tuple[Path, ...]
+    chunkings: tuple[str, ...]
+    peers: tuple[str, ...]
+    rounds: int
+    quick: bool
+    scale: float
+
+    def size(self) -> int:
+        """The bytes of a stream, of which a chunking may take less."""
+        return max(1, int((64 if self.quick else 256) * KIB * self.scale))
+
+    def transport_events(self) -> int:
+        return max(1, int((500 if self.quick else 2000) * self.scale))
+
+    def growth(self) -> tuple[int, int]:
+        """The largest event in MiB, and the most data lines."""
+        if self.scale < 0.1:
+            return 2, 1000
+        return (16, 100_000) if self.quick else (64, 1_000_000)
+
+    def memory(self) -> tuple[int, int]:
+        """The large event in MiB, and the number of events."""
+        if self.scale < 0.1:
+            return 1, 1000
+        return (16, 100_000) if self.quick else (64, 1_000_000)
+
+
+def load_peers(names: tuple[str, ...]) -> tuple[list[tuple[Peer, Decoder]], dict[str, str]]:
+    """The peers that can be measured, and of the others why not."""
+    loaded: list[tuple[Peer, Decoder]] = []
+    missing: dict[str, str] = {}
+    for name in names:
+        peer = PEERS[name]
+        try:
+            loaded.append((peer, peer.load()))
+        except ModuleNotFoundError as error:
+            missing[name] = f"no module {error.name}"
+        except Exception as error:  # of another library, whatever it may be
+            missing[name] = f"{type(error).__name__}: {error}"[:120]
+    return loaded, missing
+
+
+# Says what is being done, of how many steps the next part has, and gives what to call for each.
+Progress = Callable[[str, int], Callable[[], object]]
+
+
+def run(plan: Plan, progress: Progress) -> Results:
+    """Measure it all. The wire, typed events and growth are rounds of one and the same run."""
+    loaded, missing = load_peers(plan.peers)
+    versions = {peer.name: peer.version() for peer, _ in loaded}
+    results = Results(plan.rounds, plan.quick, versions, missing)
+    _make_cells(plan, loaded, results, progress)
+    both = results.wire + results.typed
+    if both:
+        run_rounds(both, plan.rounds, progress("wire and typed", len(both) * (plan.rounds + 1)))
+    if "transports" in plan.layers:
+        _run_transports(plan, results, progress)
+    if "growth" in plan.layers:
+        results.growth = growth_cells(*plan.growth())
+        steps = len(results.growth) * (plan.rounds + 1)
+        run_rounds(results.growth, plan.rounds, progress("growth", steps), slow=3600.0)
+    if "memory" in plan.layers:
+        calls = memory_calls(*plan.memory())
+        advance = progress("memory", len(calls))
+        for call in calls:
+            results.memory.append(call())
+            advance()
+    return results
+
+
+def _make_cells(
+    plan: Plan, loaded: list[tuple[Peer, Decoder]], results: Results, progress: Progress
+) -> None:
+    if not {"wire", "typed"} & set(plan.layers):
+        return
+    typed_peers = [(peer, decoder) for peer, decoder in loaded if peer.name in TYPED_PEERS]
+    makers: list[Callable[[int], Workload]] = [WORKLOADS[name] for name in plan.workloads]
+    makers += [lambda size, path=path: from_file(path, size) for path in plan.files]  # type: ignore[misc]
+    advance = progress("comparing events", len(makers) * len(plan.chunkings))
+    for make in makers:
+        for name in plan.chunkings:
+            chunking = CHUNKINGS[name]
+            workload = make(int(plan.size() * chunking.amount))
+            if plan.quick and len(workload.frames[0]) > TOO_LARGE_A_BYTE and chunking.size == 1:
+                results.notes.append(f"{workload.name}, {chunking.name}: left out of a quick run")
+                advance()
+                continue
+            if "wire" in plan.layers:
+                results.wire.append(wire_cell(workload, chunking, loaded))
+            if "typed" in plan.layers and name in TYPED_CHUNKINGS:
+                cell = typed_cell(workload, chunking, typed_peers)
+                if cell is None:
+                    results.notes.append(f"{workload.name}, {chunking.name}: no turn, wire only")
+                else:
+                    results.typed.append(cell)
+            advance()
+
+
+def _run_transports(plan: Plan, results: Results, progress: Progress) -> None:
+    try:
+        with transport_cells(plan.transport_events()) as cells:
+            steps = len(cells) * (plan.rounds + 1)
+            run_rounds(cells, plan.rounds, progress("transports", steps), slow=60.0)
+            results.transports = cells
+    except ImportError as error:
+        results.notes.append(f"transports: not measured, {error}")
