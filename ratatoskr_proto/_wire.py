@@ -151,7 +151,9 @@ class EventStreamDecoder:
         # A chunk that is one whole event, as servers flush them, needs none of what follows.
         if self._idle and type(chunk) is bytes and chunk.endswith(b"\n\n"):
             block = chunk[:-2].decode("utf-8", "replace")
-            if "\n\n" not in block and "\r" not in block and len(chunk) <= self._window:
+            # One LF can be found faster than two in a row, and most blocks have no more.
+            one = block.count("\n") < 2 or "\n\n" not in block
+            if one and "\r" not in block and len(chunk) <= self._window:
                 self._receive_blocks([block], out)
                 return
         data = chunk if type(chunk) is bytes else as_bytes(chunk)
