@@ -6,6 +6,7 @@ exit code of ``ExitCode``, never a traceback.
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -17,17 +18,28 @@ from ._console import abandon, say
 from ._labels import ExitCode
 from ._present import run_turn as _run_turn
 from ._visible import printable
-from .commands.decode import decode
-from .commands.demo import demo
-from .commands.serve import serve
-from .commands.tail import tail
-from .commands.tui import tui
-from .commands.turn import turn
 
 __all__ = ["_run_turn", "cli", "main"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+_COMMANDS = ("decode", "demo", "serve", "tail", "tui", "turn")
+
+
+class _Commands(click.Group):
+    """Imports a command only when it is asked for, so that each starts as fast as it can."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f".commands.{cmd_name}", __package__)
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="ratatoskr")
 def cli() -> None:
     """Read Server-Sent Events: turns of a chat server, any other event stream, and recordings.
@@ -44,10 +56,6 @@ def cli() -> None:
       23   the server sent an error
       130  interrupted
     """
-
-
-for command in (decode, demo, serve, tail, tui, turn):
-    cli.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -50,7 +50,7 @@ def test_what_comes_out_of_task_groups_is_told_as_if_it_came_alone(
     def fail(**options):
         raise BaseExceptionGroup("outer", [BaseExceptionGroup("inner", [error])])
 
-    monkeypatch.setattr(cli.commands["demo"], "callback", fail)
+    monkeypatch.setattr(cli.get_command(None, "demo"), "callback", fail)
     monkeypatch.setattr("ratatoskr.cli.abandon", lambda stream: None)
     assert main(["demo"]) == code
     assert capsys.readouterr().err == said

@@ -6,7 +6,7 @@ import pytest
 
 from ratatoskr.cli import cli
 
-COMMANDS = sorted(cli.commands)
+COMMANDS = cli.list_commands(None)
 
 
 def test_all_commands_are_there():

@@ -46,7 +46,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_retained_memory_is_bounded_for_every_shape_of_lines(shape):
-    limit = 64 * KIB
+    limit = 48 * KIB
     start, chunk = SHAPES[shape]
     start, chunk = bytes(start), bytes(chunk)
 
@@ -69,7 +69,7 @@ def test_many_events_leave_memory_flat():
     chunk = b'id: 42:1\ndata: {"type":"text","text":"a"}\n\n' * 100
 
     def feed(decoder):
-        for _ in range(30):
+        for _ in range(15):
             decoder.receive_data(chunk)
 
     assert held_after(feed) < 2 * KIB
