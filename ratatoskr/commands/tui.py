@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 import click
@@ -33,8 +32,6 @@ def tui(url: str | None, header: tuple[str, ...]) -> int:
     headers = read_headers(header)
     if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
         raise Failure("the app needs a terminal; `ratatoskr turn` does without")
-    # Textual waits so long, in ms, for what may follow an Esc; its 100 are felt when Esc cancels.
-    os.environ.setdefault("ESCDELAY", "25")
     from ..tui import RatatoskrApp
 
     RatatoskrApp(url, headers=headers).run()
