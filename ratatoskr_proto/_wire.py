@@ -157,7 +157,9 @@ class EventStreamDecoder:
                 self._receive_blocks([block], out)
                 return
         data = chunk if type(chunk) is bytes else as_bytes(chunk)
-        if self._closed and data:
+        if not data:
+            return
+        if self._closed:
             raise RuntimeError("receive_data() was called with data after receive_eof()")
         if b"\r" in data or self._after_cr or self._start is not None:
             data = self._normalise(data)

@@ -20,11 +20,10 @@ from ratatoskr_proto import (
     TurnDecoder,
     TurnState,
 )
+from ratatoskr_proto._wire import DEFAULT_MAX_EVENT_BYTES
 
 from ._cursor import EventCursor, TurnCursor
 from ._loops import AsyncStream, Source, SyncSource, SyncStream
-
-DEFAULT_MAX_EVENT_BYTES = 16 * 1024 * 1024
 
 
 class TurnOptions(TypedDict, total=False):

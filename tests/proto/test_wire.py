@@ -316,8 +316,9 @@ def test_data_after_the_end_is_a_runtime_error():
     decoder = EventStreamDecoder()
     decoder.receive_eof()
     assert decoder.receive_data(b"") == []
-    with pytest.raises(RuntimeError, match="after receive_eof"):
-        decoder.receive_data(b"\n")
+    for data in (b"\n", b"data: a\n\n"):
+        with pytest.raises(RuntimeError, match="after receive_eof"):
+            decoder.receive_data(data)
 
 
 @pytest.mark.parametrize(
