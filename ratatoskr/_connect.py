@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from ._console import Failure
-from ._options import ABOVE_0
+from ._options import ABOVE_0, max_event_bytes_option
 
 HTTPX, ANYIO, TRIO = "httpx", "anyio", "trio"
 
@@ -82,14 +82,7 @@ _OPTIONS = (
         metavar="SECONDS",
         help="Give up after so long without an event, whatever else comes.",
     ),
-    click.option(
-        "--max-event-bytes",
-        type=click.IntRange(min=1),
-        default=16 * 1024 * 1024,
-        show_default=True,
-        metavar="N",
-        help="The size from which on an event is an error.",
-    ),
+    max_event_bytes_option,
 )
 
 

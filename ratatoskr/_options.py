@@ -1,4 +1,4 @@
-"""Kinds of options that more than one command takes."""
+"""Options, and kinds of them, that more than one command takes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 from typing import Any
 
 import click
+
+from ratatoskr_proto._wire import DEFAULT_MAX_EVENT_BYTES
 
 
 class Number(click.FloatRange):
@@ -21,3 +23,12 @@ class Number(click.FloatRange):
 
 
 ABOVE_0 = Number(min=0, min_open=True)
+
+max_event_bytes_option = click.option(
+    "--max-event-bytes",
+    type=click.IntRange(min=1),
+    default=DEFAULT_MAX_EVENT_BYTES,
+    show_default=True,
+    metavar="N",
+    help="The size from which on an event is an error.",
+)

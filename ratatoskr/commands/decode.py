@@ -13,6 +13,7 @@ import click
 
 from .._console import Failure, is_terminal, say, write_ascii
 from .._decode import decode_turn, decode_wire
+from .._options import max_event_bytes_option
 from .._recording import RecordedStream, RecordingError
 
 _LONG_FILE = 4 * 1024 * 1024  # bytes; below it a progress bar would only flash
@@ -22,14 +23,7 @@ _LONG_FILE = 4 * 1024 * 1024  # bytes; below it a progress bar would only flash
 @click.argument("file", type=click.Path(allow_dash=True), default="-")
 @click.option("--wire", is_flag=True, help="Read any event stream: no turn, just its frames.")
 @click.option("--comments", is_flag=True, help="With --wire, print comments too.")
-@click.option(
-    "--max-event-bytes",
-    type=click.IntRange(min=1),
-    default=16 * 1024 * 1024,
-    show_default=True,
-    metavar="N",
-    help="The size from which on an event is an error.",
-)
+@max_event_bytes_option
 def decode(file: str, wire: bool, comments: bool, max_event_bytes: int) -> int:
     """Turn a recorded stream into JSON Lines.
 
