@@ -23,7 +23,7 @@ from ._errors import (
     SseConnectionDropped,
     TurnIdFlip,
 )
-from ._events import DEFAULT_EVENT_TYPES, Event, EventTypes, Unknown
+from ._events import DEFAULT_EVENT_TYPES, Event, EventTypes, Text, Unknown, new_text
 from ._sse_id import SseId
 from ._wire import DEFAULT_MAX_EVENT_BYTES, EventStreamDecoder, ServerSentEvent, as_bytes
 
@@ -184,7 +184,7 @@ class TurnDecoder:
             return []
         self._check_feeding("receive_sse")
         _, data, raw_id = fields
-        self._receive_frame(data, raw_id)
+        self._receive(self._judge, data, raw_id)
         items, self._items = self._items, []
         return items
 
@@ -210,10 +210,10 @@ class TurnDecoder:
             )
         self._fed_with = method
 
-    def _receive_frame(self, data: str, raw_id: str) -> bool:
+    def _receive(self, judge: Callable[..., TurnItem | None], *frame: Any) -> bool:
         """Put out what a frame becomes; return whether the turn is over."""
         try:
-            item = self._judge(data, raw_id)
+            item = judge(*frame)
         except BaseException:  # of the caller's own code, see receive_data
             self._end(TurnInput.ERROR)
             raise
@@ -270,6 +270,10 @@ class TurnDecoder:
             body = self._loads(data)
         except (ValueError, RecursionError):
             return MalformedSseData(data)
+        return self._judge_body(data, sse_id, body)
+
+    def _judge_body(self, data: str, sse_id: SseId, body: Any) -> TurnItem | None:
+        """As ``_judge``, from where the data is known to be JSON: ``body``."""
         # 5. The JSON is an object with a string "type" and what that type needs.
         type_name = body.get("type") if isinstance(body, dict) else None
         if not isinstance(type_name, str):
@@ -297,22 +301,77 @@ class TurnDecoder:
 
 
 class _TurnWire(EventStreamDecoder):
-    """The wire layer of a turn: hands each frame to the turn, without an object in between."""
+    """The wire layer of a turn: hands each frame to the turn."""
 
-    def _receive_blocks(self, blocks: list[str], out: TurnDecoder) -> bool:
-        for block in blocks:
-            # By far the most common block, a line of id and one of data, so it is read right here.
-            head, found, data = block.partition("\ndata: ")
-            if found and head.startswith("id: ") and block.count("\n") == 1 and "\0" not in head:
-                self._last_event_id = id = head[4:]
-                if out._receive_frame(data, id):
-                    return True
-            elif self._receive_block(block, out):
+    def _receive_text(self, text: str, out: TurnDecoder) -> bool:
+        position = 0
+        while position < len(text):
+            position = self._receive_usual(text, position, out)
+            if out._wire is None:
                 return True
+            if position >= len(text):
+                break
+            # One block of any shape; no more, so that nothing counts behind the end of the turn.
+            end = text.find("\n\n", position) + 1 or len(text)
+            frames: list[Any] = []
+            super()._receive_text(text[position:end], frames)
+            for frame in frames:
+                if out._receive(out._judge, frame.data, frame.id):
+                    return True
+            position = end + 1
         return False
 
-    def _dispatch(self, event: str, data: str, out: TurnDecoder) -> bool:
-        return out._receive_frame(data, self._last_event_id)
+    def _receive_usual(self, text: str, position: int, turn: TurnDecoder) -> int:
+        """Read blocks as long as each is a line with an id of the turn and one with JSON, by far
+        the most common shape; return where the first other one begins.
+
+        The JSON is read where it stands in the text, and a piece of the answer becomes an event
+        right here. That is the same as ``_judge`` and ``Text.from_body`` do, in half their time.
+        """
+        if not turn._id_prefix:
+            return position
+        start_of_id = f"id: {turn._id_prefix}"
+        turn_id, last, seq = turn._turn_id, turn._last_sse_id, ""
+        scans = turn._loads is _loads and turn._replay_end is None
+        texts = turn._event_types.get("text") is Text
+        while text.startswith(start_of_id, position):
+            id_end = text.find("\n", position)
+            data_end = text.find("\n", id_end + 1)
+            number = text[position + len(start_of_id) : id_end]
+            if not (
+                text.startswith("data: ", id_end + 1)
+                and (text.startswith("\n", data_end + 1) or data_end + 1 == len(text))
+                and number.isdigit()
+                and number.isascii()
+                and len(number) < 20
+            ):
+                break
+            position, seq = data_end + 2, number
+            try:
+                body, end = _scan_once(text, id_end + 7) if scans else (None, -1)
+            except (StopIteration, ValueError, RecursionError):
+                end = -1  # _judge will say what is wrong
+            if end == data_end:
+                sse_id = _new_tuple(SseId, (turn_id, int(seq)))
+                if texts and type(body) is dict and body.get("type") == "text":
+                    value = body.get("text")
+                    if type(value) is str:
+                        turn._items.append(new_text(sse_id, body, value))
+                        last = sse_id
+                        continue
+            turn._last_sse_id = last
+            data = text[id_end + 7 : data_end]
+            if end == data_end:
+                over = turn._receive(turn._judge_body, data, sse_id, body)
+            else:
+                over = turn._receive(turn._judge, data, turn._id_prefix + seq)
+            if over:
+                return position
+            last = turn._last_sse_id
+        if seq:
+            turn._last_sse_id = last
+            self._last_event_id = turn._id_prefix + seq
+        return position
 
     def _dispatch_too_large(self, out: TurnDecoder) -> bool:
         return out._receive_error(EventTooLarge(self._max_event_bytes))

@@ -3,16 +3,15 @@
 The clauses named here are those of the WHATWG HTML standard, section 9.2 "Server-sent events". Our
 choices where it leaves room, and the size limit, are described in docs/wire.md.
 
-How it works. ``_normalise`` turns every chunk into bytes in which LF is the only line end, so
-nothing below it knows of CR, and nothing ever waits for a byte that may not come. Then there are
-three ways to go on, chosen by what is held:
+How it works. Every chunk is first made into bytes in which LF is the only line end, so nothing
+below that knows of CR, and nothing ever waits for a byte that may not come. Then there are two ways
+to go on:
 
-- nothing: ``_receive_window`` decodes all whole blocks of the chunk at once. This is the hot path.
-- a part of a block: ``_receive_lines`` takes line by line until a blank line ends it. It is the
-  only place that can meet the limit.
-- the rest of a block that was too large: ``_skip`` drops it.
+- Where nothing can be too large, all lines up to the last blank line are decoded and read at once.
+- Else, and behind that blank line, ``_receive_lines`` takes line by line. It is the only place that
+  can meet the limit, and with it ``_skip``, which drops the rest of a block that was too large.
 
-A block is read in one place only, ``_receive_block``. What is unfinished is kept as bytes in one
+Lines are read in one place only, ``_receive_text``. What is unfinished is kept as bytes in one
 buffer, never as an object a line, and no byte of it is scanned twice for a line end.
 """
 
@@ -27,6 +26,7 @@ MAX_RETRY_DIGITS = 4300
 
 _BOM = b"\xef\xbb\xbf"
 _COLON = ord(":")
+_CR = ord("\r")
 _LF = ord("\n")
 _WINDOW = 256 * 1024  # bytes decoded at once: bounds what one huge chunk costs on top of itself
 _DIGITS_AT_ONCE = 600  # below 640, the lowest value that sys.set_int_max_str_digits() takes
@@ -101,8 +101,8 @@ class EventStreamDecoder:
         # line has begun, so that an LF would end that line and not the block.
         self._skipping = False
         self._line_begun = False
-        # Whether nothing at all is held or awaited, so that the next byte begins a block.
-        self._idle = False
+        # Whether the next byte belongs to a line and is no matter for _normalise or _skip.
+        self._plain = False
 
     @property
     def last_event_id(self) -> str:
@@ -127,6 +127,13 @@ class EventStreamDecoder:
         ``EventTooLarge`` the decoder goes on with the next block. Raises TypeError if ``chunk`` is
         not bytes-like, RuntimeError for data that comes after ``receive_eof()``.
         """
+        if self._plain and type(chunk) is bytes and _LF not in chunk and _CR not in chunk:
+            # A part of a line is only put aside: nothing else is quick enough for small chunks.
+            buffer = self._buffer
+            buffer += chunk
+            if len(buffer) <= self._max_event_bytes:
+                return []
+            # Too large, with this chunk or with it twice; the general way drops it and says so.
         items: list[WireItem] = []
         self._feed(chunk, items)
         return items
@@ -139,97 +146,110 @@ class EventStreamDecoder:
         Look at ``pending`` before, to learn whether there was one.
         """
         self._closed = True
-        self._idle = False
+        self._plain = False
         self._start = None
         self._clear()
         return []
 
-    # Within the package. The turn layer derives from this class and takes frames in `_dispatch`.
+    # Within the package. The turn layer derives from this class, and takes text in `_receive_text`.
 
     def _feed(self, chunk: bytes | bytearray | memoryview, out: Any) -> None:
         """As ``receive_data``, with ``out`` for what comes out: here a list to append to."""
-        # A chunk that is one whole event, as servers flush them, needs none of what follows.
-        if self._idle and type(chunk) is bytes and chunk.endswith(b"\n\n"):
-            block = chunk[:-2].decode("utf-8", "replace")
-            # One LF can be found faster than two in a row, and most blocks have no more.
-            one = block.count("\n") < 2 or "\n\n" not in block
-            if one and "\r" not in block and len(chunk) <= self._window:
-                self._receive_blocks([block], out)
-                return
         data = chunk if type(chunk) is bytes else as_bytes(chunk)
-        if not data:
-            return
-        if self._closed:
-            raise RuntimeError("receive_data() was called with data after receive_eof()")
-        if b"\r" in data or self._after_cr or self._start is not None:
+        if not self._plain:
+            if not data:
+                return
+            if self._closed:
+                raise RuntimeError("receive_data() was called with data after receive_eof()")
             data = self._normalise(data)
-        position, end = 0, len(data)
-        while position < end:
-            if self._skipping:
-                position = self._skip(data, position)
-            elif self._buffer:
-                position = self._receive_lines(data, position, out)
-            else:
-                position = self._receive_window(data, position, out)
-        self._idle = self._start is None and not (self._buffer or self._skipping or self._after_cr)
-
-    def _dispatch(self, event: str, data: str, out: Any) -> bool:
-        """Put out an event; return whether nothing that follows is wanted."""
-        out.append(_new_tuple(ServerSentEvent, (event, data, self._last_event_id)))
-        return False
+        elif _CR in data:
+            data = self._normalise(data) if data.endswith(b"\r") else _with_lf(data)
+        size = len(data)
+        if size > self._window:
+            for start in range(0, size, self._window):
+                if self._receive_piece(data[start : start + self._window], out):
+                    return
+        elif self._plain and not self._buffer and data.endswith(b"\n\n"):
+            # Whole events, as servers flush them.
+            self._receive_text(data[:-1].decode("utf-8", "replace"), out)
+        else:
+            self._receive_piece(data, out)
 
     def _dispatch_too_large(self, out: Any) -> bool:
-        """Put out the error in place of an event; return as ``_dispatch`` does."""
+        """Put out the error in place of an event; return whether nothing that follows is wanted."""
         out.append(EventTooLarge(self._max_event_bytes))
         return False
 
-    # Each of the following takes a position in the data and returns the one to go on from.
+    # Each of the following returns whether nothing that follows is wanted.
 
-    def _receive_window(self, data: bytes, position: int, out: Any) -> int:
-        """Read whole blocks, as many as the window holds, when nothing is held.
-
-        Not one of them can be too large, since all of them together are not: the window is no
-        larger than the limit. LF is never a part of another character in UTF-8, so blocks decoded
-        together give the same text as line by line.
-        """
-        end = data.rfind(b"\n\n", position, position + self._window + 2)
-        if end == -1:
-            return self._receive_lines(data, position, out)
-        blocks = data[position:end].decode("utf-8", "replace").split("\n\n")
-        return len(data) if self._receive_blocks(blocks, out) else end + 2
-
-    def _receive_lines(self, data: bytes, position: int, out: Any) -> int:
-        """Read line by line up to the blank line that ends the block, or to the end of the data."""
+    def _receive_piece(self, data: bytes, out: Any) -> bool:
+        """Take the next bytes, no more than a window of them."""
         buffer = self._buffer
+        if self._skipping or len(buffer) + len(data) > self._max_event_bytes:
+            return self._receive_lines(data, out)
+        end = data.rfind(b"\n\n") + 1
+        if end:
+            # LF is never a part of another character in UTF-8, so lines decoded together give the
+            # same text as one by one.
+            if buffer:
+                buffer += data[:end]
+                text = buffer.decode("utf-8", "replace")
+                self._clear()
+            else:
+                text = data[:end].decode("utf-8", "replace")
+            if self._receive_text(text, out):
+                return True
+            data = data[end + 1 :]
+        if _LF in data:
+            return self._receive_lines(data, out)
+        buffer += data
+        return False
+
+    def _receive_lines(self, data: bytes, out: Any) -> bool:
+        """Take line by line, with a look at the limit and at what counts at once."""
+        buffer = self._buffer
+        position = 0
         while position < len(data):
+            if self._skipping:
+                position = self._skip(data, position)
+                continue
             newline = data.find(b"\n", position)
             end = len(data) if newline == -1 else newline
             length = len(buffer) - self._line_start + end - position
             if length and self._line_start + length > self._max_event_bytes:
                 self._clear()
                 self._skipping = self._line_begun = True
-                return len(data) if self._dispatch_too_large(out) else end
+                if self._dispatch_too_large(out):
+                    return True
+                position = end
+                continue
             buffer += data[position:end]
             if newline == -1:
                 break
             position = newline + 1
             if not length:
-                block = buffer.decode("utf-8", "replace")
+                text = buffer.decode("utf-8", "replace")
                 self._clear()
-                return len(data) if self._receive_block(block, out) else position
-            if buffer[self._line_start] == _COLON:
-                self._receive_block(buffer[self._line_start :].decode("utf-8", "replace"), out)
+                if self._receive_text(text, out):
+                    return True
+            elif buffer[self._line_start] == _COLON:
+                self._receive_text(buffer[self._line_start :].decode("utf-8", "replace"), out)
                 del buffer[self._line_start :]
-                continue
-            if buffer.startswith(b"retry", self._line_start):
-                # Counts now. That the whole block says it once more later on is harmless.
-                self._receive_block(buffer[self._line_start :].decode("utf-8", "replace"), out)
-            buffer += b"\n"
-            self._line_start = len(buffer)
-        return len(data)
+            else:
+                if buffer.startswith(b"retry", self._line_start):
+                    # Counts now. That the whole block says it once more later on is harmless.
+                    self._receive_text(buffer[self._line_start :].decode("utf-8", "replace"), out)
+                buffer += b"\n"
+                self._line_start = len(buffer)
+        if self._skipping:
+            self._plain = False
+        return False
 
     def _skip(self, data: bytes, position: int) -> int:
-        """Drop what is left of a block that was too large, with the blank line that ends it."""
+        """Drop what is left of a block that was too large, with the blank line that ends it.
+
+        Returns the position to go on from.
+        """
         if not self._line_begun and data[position] == _LF:
             self._skipping = False
             return position + 1
@@ -240,56 +260,65 @@ class EventStreamDecoder:
         self._skipping = False
         return end + 2
 
-    def _receive_blocks(self, blocks: list[str], out: Any) -> bool:
-        """Read blocks; return whether nothing that follows is wanted."""
-        for block in blocks:
-            # The two most common ones, a data line alone or behind an id, are read right here.
-            if block.startswith("data: ") and "\n" not in block:
-                event = ("message", block[6:], self._last_event_id)
-                out.append(_new_tuple(ServerSentEvent, event))
-                continue
-            head, found, data = block.partition("\ndata: ")
-            if found and head.startswith("id: ") and block.count("\n") == 1 and "\0" not in head:
-                self._last_event_id = id = head[4:]
-                out.append(_new_tuple(ServerSentEvent, ("message", data, id)))
-            else:
-                self._receive_block(block, out)
-        return False
-
-    def _receive_block(self, block: str, out: Any) -> bool:
-        """Read the lines of a block and dispatch its event, if it has data.
+    def _receive_text(self, text: str, out: Any) -> bool:
+        """Read lines, each with its LF, and put out what they become. Behind the last LF stands
+        nothing if that line ends a block, so that the blank line is there.
 
         Clauses "Parsing an event stream" (fields) and "Interpreting an event stream" (dispatch).
-        Returns what ``_dispatch`` did.
         """
+        # A data line, alone or behind an id: all that many servers ever send, one in each chunk.
+        first, last = text.find("\n"), len(text) - 1
+        if first == last:
+            if text.startswith("data: "):
+                item = ("message", text[6:-1], self._last_event_id)
+                out.append(_new_tuple(ServerSentEvent, item))
+                return False
+        elif text.startswith("data: ", first + 1) and text.find("\n", first + 1) == last:
+            id = text[4:first]
+            if text.startswith("id: ") and "\0" not in id:
+                self._last_event_id = id
+                out.append(_new_tuple(ServerSentEvent, ("message", text[first + 7 : -1], id)))
+                return False
         event = ""
-        data: list[str] = []
-        for line in block.split("\n"):
-            # The two most common lines, in their usual spelling.
+        data: str | None = None
+        more: list[str] = []
+        for line in text.split("\n"):
             if line.startswith("data: "):
-                data.append(line[6:])
+                value = line[6:]
+            elif not line:
+                if data is not None:
+                    if more:
+                        data = "\n".join((data, *more))
+                        more = []
+                    item = (event or "message", data, self._last_event_id)
+                    out.append(_new_tuple(ServerSentEvent, item))
+                    data = None
+                event = ""
                 continue
-            if line.startswith("id: ") and "\0" not in line:
+            elif line.startswith("id: ") and "\0" not in line:
                 self._last_event_id = line[4:]
                 continue
-            field, _, value = line.partition(":")
-            if value.startswith(" "):
-                value = value[1:]
-            if field == "data":
-                data.append(value)
-            elif field == "id":
-                if "\0" not in value:
-                    self._last_event_id = value
-            elif field == "event":
-                event = value
-            elif field == "retry":
-                self._receive_retry(value)
-            elif self._comments and line[:1] == ":":
-                out.append(Comment(value))
-        if not data:
-            return False
-        text = data[0] if len(data) == 1 else "\n".join(data)
-        return self._dispatch(event or "message", text, out)
+            elif line.startswith(":"):
+                if self._comments:
+                    out.append(Comment(line[1:].removeprefix(" ")))
+                continue
+            else:
+                field, _, value = line.partition(":")
+                value = value.removeprefix(" ")
+                if field == "id":
+                    if "\0" not in value:
+                        self._last_event_id = value
+                elif field == "event":
+                    event = value
+                elif field == "retry":
+                    self._receive_retry(value)
+                if field != "data":
+                    continue
+            if data is None:
+                data = value
+            else:
+                more.append(value)
+        return False
 
     def _receive_retry(self, value: str) -> None:
         """Take the value of a ``retry`` field if it is a number that Python can be trusted with."""
@@ -321,14 +350,21 @@ class EventStreamDecoder:
         if self._after_cr and data:
             self._after_cr = False
             data = data.removeprefix(b"\n")
-        if b"\r" in data:
+        if _CR in data:
             self._after_cr = data.endswith(b"\r")
-            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            data = _with_lf(data)
+        self._plain = not (self._after_cr or self._skipping)
         return data
 
     def _clear(self) -> None:
         self._buffer.clear()
         self._line_start = 0
+
+
+def _with_lf(data: bytes) -> bytes:
+    """Return the data with LF as its only line end."""
+    data = data.replace(b"\r\n", b"\n")
+    return data.replace(b"\r", b"\n") if _CR in data else data
 
 
 def as_bytes(chunk: bytes | bytearray | memoryview) -> bytes:
