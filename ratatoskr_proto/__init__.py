@@ -18,6 +18,7 @@ from ._errors import (
     TurnIdFlip,
 )
 from ._events import DEFAULT_EVENT_TYPES, Done, Event, EventTypes, ServerError, Text, Unknown
+from ._reconnect import GiveUp, Reconnector, ReconnectPolicy, Wait, is_retryable
 from ._sse_id import SseId
 from ._turn import TurnDecoder, TurnState
 from ._wire import Comment, EventStreamDecoder, ServerSentEvent
@@ -30,11 +31,14 @@ __all__ = [
     "EventStreamDecoder",
     "EventTooLarge",
     "EventTypes",
+    "GiveUp",
     "MalformedEnvelope",
     "MalformedSseData",
     "MalformedSseId",
     "ProtocolError",
     "RatatoskrError",
+    "ReconnectPolicy",
+    "Reconnector",
     "ServerError",
     "ServerSentEvent",
     "SseConnectFailed",
@@ -45,6 +49,8 @@ __all__ = [
     "TurnIdFlip",
     "TurnState",
     "Unknown",
+    "Wait",
     "encode_comment",
     "encode_event",
+    "is_retryable",
 ]

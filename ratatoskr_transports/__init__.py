@@ -8,7 +8,7 @@ which needs extra ``h11``. See docs/transports.md.
 
 from typing import TYPE_CHECKING, Any
 
-from ._loops import Source, SyncSource
+from ._sources import Source, SyncSource
 from ._streams import EventStream, SyncEventStream, SyncTurnStream, TurnStream
 
 if TYPE_CHECKING:

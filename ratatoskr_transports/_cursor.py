@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import logging
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, Final, Generic, NoReturn, TypeVar
 
@@ -56,11 +57,18 @@ def raise_foreign(error: BaseException) -> NoReturn:
     raise error
 
 
-class Cursor(Generic[D]):
-    """Takes the body of a stream, in pieces, and hands out its items one at a time."""
+class Cursor(ABC, Generic[D]):
+    """Takes the body of a stream, in pieces, and hands out its items one at a time.
+
+    If it is ``resumable``, a connection that is lost is no error yet: ``take`` returns OVER and
+    ``loss`` says how it was lost, until ``renew``, ``fail`` or ``end`` says what comes of it.
+    """
 
     def __init__(self, decoder: D) -> None:
+        self.resumable = False
+        self.loss: RatatoskrError | None = None
         self._decoder: D = decoder
+        self._retry_ms: int | None = None  # of the connections before
         self._body = BodyDecoder(decoder)
         self._items: Iterator[Any] = iter(())
         self._error: RatatoskrError | None = None
@@ -68,7 +76,7 @@ class Cursor(Generic[D]):
         self._ended = False
 
     def begin(self, content_encoding: str) -> None:
-        """Say how the body is coded."""
+        """Say how the body of a new connection is coded."""
         tap = self._body.tap
         self._body = BodyDecoder(self._decoder, content_encoding)
         self._body.tap = tap
@@ -80,10 +88,21 @@ class Cursor(Generic[D]):
     @property
     def retry_ms(self) -> int | None:
         """The last valid ``retry:`` in milliseconds."""
-        return self._decoder.retry_ms
+        retry_ms = self._decoder.retry_ms
+        return self._retry_ms if retry_ms is None else retry_ms
+
+    @property
+    @abstractmethod
+    def place(self) -> object:
+        """Where the stream stands: another object once something new has been handed out."""
+
+    @property
+    @abstractmethod
+    def last_event_id_to_send(self) -> str | None:
+        """What to send as ``Last-Event-ID`` to go on from here, None if there is no way to."""
 
     def take(self) -> Any:
-        """Return the next item, None if more bytes are needed, OVER after the last one.
+        """Return the next item, None if more bytes are needed, OVER when no more will come of them.
 
         Raises a fresh copy of the error that ended the stream, each time.
         """
@@ -102,9 +121,13 @@ class Cursor(Generic[D]):
         if item is None:
             if not self._ended:
                 return None
-            self._over = True
+            if self.resumable:
+                return self._lose(SseConnectionDropped(self._resume_point(), "end of stream"))
+            self.end()
             return OVER
         if isinstance(item, RatatoskrError):
+            if self.resumable:
+                return self._lose(item)
             self.fail(item)
             raise_error(copy.copy(item))
         self._hand_out(item)
@@ -123,11 +146,29 @@ class Cursor(Generic[D]):
         self._ended = True
         self._items = iter(self._body.finish(reason))
 
-    def fail(self, error: RatatoskrError) -> None:
-        """End the stream with this error, and log its label, once."""
-        logger.warning(error_label(error))
-        self._error = error
+    def _lose(self, error: RatatoskrError) -> _Over:
+        self.loss = error
+        return OVER
+
+    def renew(self) -> None:
+        """Get ready for another connection, which goes on behind what was handed out."""
+        self._retry_ms = self.retry_ms
+        self._decoder = self._next_decoder()
         self._items = iter(())
+        self._ended = False
+        self.loss = None
+
+    def end(self) -> None:
+        """End the stream, and well."""
+        self.loss = None
+        self._over = True
+
+    def fail(self, error: RatatoskrError) -> None:
+        """End the stream with this error, unless it has one, and log its label, once."""
+        if self._error is None:
+            logger.warning(error_label(error))
+            self._error = error
+            self._items = iter(())
 
     def close(self) -> None:
         """Break a stream that is not over: it must never look as if it had come to its end."""
@@ -135,20 +176,41 @@ class Cursor(Generic[D]):
             self._error = SseConnectionDropped(self._resume_point(), "closed")
             self._items = iter(())
 
+    @abstractmethod
     def _hand_out(self, item: Any) -> None:
-        """Note what the caller is given. Each kind of stream has its own."""
+        """Note what the caller is given."""
+
+    @abstractmethod
+    def _next_decoder(self) -> D:
+        """The decoder of a connection that goes on behind what was handed out."""
 
     def _resume_point(self) -> SseId | None:
         return None
 
 
 class TurnCursor(Cursor[TurnDecoder]):
-    """Hands out the events of a turn and tells where it stands for the caller."""
+    """Hands out the events of a turn and tells where it stands for the caller.
 
-    def __init__(self, decoder: TurnDecoder) -> None:
-        super().__init__(decoder)
-        self.last_sse_id = decoder.last_sse_id
+    ``make_decoder`` makes the decoder of each connection, which goes on behind an id, if any.
+    """
+
+    def __init__(
+        self, make_decoder: Callable[[SseId | None], TurnDecoder], resume_from: SseId | None
+    ) -> None:
+        super().__init__(make_decoder(resume_from))
+        self.last_sse_id = resume_from
+        self._make_decoder = make_decoder
         self._done = False
+
+    @property
+    def place(self) -> object:
+        """The id of the last event, which is another object for each."""
+        return self.last_sse_id
+
+    @property
+    def last_event_id_to_send(self) -> str | None:
+        """The id of the last event; without one nobody could say which turn is meant."""
+        return None if self.last_sse_id is None else str(self.last_sse_id)
 
     @property
     def turn_id(self) -> int | None:
@@ -169,26 +231,49 @@ class TurnCursor(Cursor[TurnDecoder]):
     def _resume_point(self) -> SseId | None:
         return self.last_sse_id
 
+    def _next_decoder(self) -> TurnDecoder:
+        return self._make_decoder(self.last_sse_id)
+
 
 class EventCursor(Cursor[EventStreamDecoder]):
-    """Hands out the events, and comments if asked for, of any event stream."""
+    """Hands out the events, and comments if asked for, of any event stream.
 
-    def __init__(self, decoder: EventStreamDecoder) -> None:
-        super().__init__(decoder)
-        self._last_event_id = decoder.last_event_id
+    ``make_decoder`` makes the decoder of each connection, which starts with a last event id.
+    """
+
+    def __init__(
+        self, make_decoder: Callable[[str], EventStreamDecoder], last_event_id: str
+    ) -> None:
+        super().__init__(make_decoder(last_event_id))
+        self._make_decoder = make_decoder
+        # The last event that was handed out, or one that stands for an id without an event.
+        self._last = ServerSentEvent("", "", last_event_id)
 
     @property
     def last_event_id(self) -> str:
         """The last event id, as far as the stream was handed out."""
-        return self._last_event_id
+        return self._last.id
+
+    @property
+    def place(self) -> object:
+        """The last event."""
+        return self._last
+
+    @property
+    def last_event_id_to_send(self) -> str:
+        """The last event id; without one the stream is asked for from its start."""
+        return self.last_event_id
 
     def take(self) -> Any:
         """As the base has it. An id may also come without an event, once all before is out."""
         item = super().take()
-        if item is None:
-            self._last_event_id = self._decoder.last_event_id
+        if item is None and self._decoder.last_event_id != self._last.id:
+            self._last = ServerSentEvent("", "", self._decoder.last_event_id)
         return item
 
     def _hand_out(self, item: ServerSentEvent | Comment) -> None:
         if isinstance(item, ServerSentEvent):
-            self._last_event_id = item.id
+            self._last = item
+
+    def _next_decoder(self) -> EventStreamDecoder:
+        return self._make_decoder(self.last_event_id)

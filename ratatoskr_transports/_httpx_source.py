@@ -5,20 +5,22 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import anyio
 
-from ratatoskr_proto import RatatoskrError, SseConnectFailed
+from ratatoskr_proto import SseConnectFailed
 
 from ._body import Inflater
 from ._head import ERROR_BODY_SECONDS, MAX_ERROR_BODY, read_headers, refusal
-from ._loops import Opened, Source, SyncSource
 from ._reasons import reason_of
+from ._request import Request
+from ._sources import Opened, Refused, Source, SyncSource
 
 _DRAIN_BYTES = 64 * 1024
 _DRAIN_SECONDS = 0.1
+_CANNOT_BE_SENT = Refused(SseConnectFailed(None, "", "protocol"))
 
 
 def opened_over(response: Any, source: Any) -> Opened[Any]:
@@ -44,14 +46,41 @@ class _ErrorBody:
         return self._start[:MAX_ERROR_BODY].decode("utf-8", "replace")
 
 
-class Opener:
-    """Sends the request and reads the head, when it is called. Its ``repr()`` shows nothing."""
+class _Requests:
+    """The client's request, and how to make the next one, which opens the stream again. Its
+    ``repr()`` shows nothing of them.
 
-    def __init__(self, client: Any, request: Any) -> None:
+    ``build(client, request)`` makes a request of the client, or raises ValueError.
+    """
+
+    def __init__(
+        self, client: Any, build: Callable[[Any, Request], Any], request: Request, resuming: Request
+    ) -> None:
         self._client = client
-        self._request = request
+        self._build = build
+        self._request = build(client, request)
+        if resuming is not request:
+            build(client, resuming)  # raises now for what could not be asked for later
+        self._resuming = resuming
 
-    async def __call__(self) -> Opened[Source] | RatatoskrError:
+    def _go_behind(self, last_event_id: str) -> bool:
+        """Make the next request; return whether there can be one. There cannot with an id that no
+        header can carry, nor if the client has been given a cookie that cannot be sent.
+        """
+        try:
+            self._request = self._build(self._client, self._resuming.behind(last_event_id))
+        except ValueError:
+            return False
+        return True
+
+
+class Opener(_Requests):
+    """Sends a request and reads the head, when it is called."""
+
+    async def again(self, last_event_id: str) -> Opened[Source] | Refused:
+        return await self() if self._go_behind(last_event_id) else _CANNOT_BE_SENT
+
+    async def __call__(self) -> Opened[Source] | Refused:
         connected: list[Any] = []
 
         async def trace(event: str, info: Mapping[str, Any]) -> None:
@@ -65,7 +94,7 @@ class Opener:
             reason = reason_of(error, opening=True)
             if reason is None:
                 raise
-            return SseConnectFailed(None, "", reason)
+            return Refused(SseConnectFailed(None, "", reason))
         except BaseException:
             # httpcore forgets a connection on which a TLS handshake is cancelled.
             with anyio.CancelScope(shield=True):
@@ -84,24 +113,24 @@ class Opener:
                     pass
         finally:
             await source.aclose()
-        return SseConnectFailed(opened.status, body.text(), reason)
+        failure = SseConnectFailed(opened.status, body.text(), reason)
+        return Refused(failure, opened.headers.get("retry-after", ""))
 
 
-class SyncOpener:
+class SyncOpener(_Requests):
     """As ``Opener``, for sync clients."""
 
-    def __init__(self, client: Any, request: Any) -> None:
-        self._client = client
-        self._request = request
+    def again(self, last_event_id: str) -> Opened[SyncSource] | Refused:
+        return self() if self._go_behind(last_event_id) else _CANNOT_BE_SENT
 
-    def __call__(self) -> Opened[SyncSource] | RatatoskrError:
+    def __call__(self) -> Opened[SyncSource] | Refused:
         try:
             response = self._client.send(self._request, stream=True)
         except Exception as error:
             reason = reason_of(error, opening=True)
             if reason is None:
                 raise
-            return SseConnectFailed(None, "", reason)
+            return Refused(SseConnectFailed(None, "", reason))
         source = SyncResponseSource(response)
         opened = opened_over(response, source)
         reason = refusal(opened.status, opened.headers, str(response.url))
@@ -114,7 +143,8 @@ class SyncOpener:
                     pass
         finally:
             source.close()
-        return SseConnectFailed(opened.status, body.text(), reason)
+        failure = SseConnectFailed(opened.status, body.text(), reason)
+        return Refused(failure, opened.headers.get("retry-after", ""))
 
 
 class ResponseSource:

@@ -41,5 +41,10 @@ def error_label(error: RatatoskrError) -> str:
     return f"[{name}] {' '.join(shown)}"
 
 
+def reconnect_label(seconds: float, error: RatatoskrError) -> str:
+    """Return the line for another try in so many seconds, after this error."""
+    return f"[reconnecting] seconds={seconds:.3f} {error_label(error)}"
+
+
 def _shown(value: object) -> str:
     return repr(value) if isinstance(value, str) else str(value)

@@ -9,67 +9,34 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType, TracebackType
-from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from ratatoskr_proto import Comment, RatatoskrError
 
 from ._cursor import OVER, Cursor, raise_foreign
 from ._reasons import reason_of
+from ._resume import AsyncResumption, Resumption, SyncResumption
+from ._sources import (
+    Lost,
+    Opened,
+    Opener,
+    Refused,
+    Source,
+    SourceT,
+    SyncOpener,
+    SyncSource,
+)
 
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _BUSY = "this stream is being read already; one reader at a time"
 
-
-class Lost(Exception):
-    """Raised by a source of our own: the body ended for the reason that it carries."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
-class Source(Protocol):
-    """Where the bytes of a body come from.
-
-    It may also have ``receive_within(seconds)``, which is ``receive`` with a limit of its own and
-    raises TimeoutError when that has passed; then timeouts are exact.
-    """
-
-    async def receive(self) -> bytes:
-        """Return the next bytes of the body as they come, ``b""`` at its end."""
-        ...
-
-    async def aclose(self) -> None:
-        """Close the connection at once, however much of the body is left."""
-        ...
-
-
-class SyncSource(Protocol):
-    """Where the bytes of a body come from, for sync code."""
-
-    def receive(self) -> bytes:
-        """Return the next bytes of the body as they come, ``b""`` at its end."""
-        ...
-
-    def close(self) -> None:
-        """Close the connection at once, however much of the body is left."""
-        ...
-
-
-SourceT = TypeVar("SourceT")
 CursorT = TypeVar("CursorT", bound=Cursor[Any])
-
-
-class Opened(NamedTuple, Generic[SourceT]):
-    """What an adapter gives once the head of a good response is there."""
-
-    source: SourceT
-    status: int
-    headers: Mapping[str, str]
 
 
 class _Stream(Generic[SourceT, CursorT]):
     """What async and sync streams of both kinds share: where they stand."""
+
+    _resumption: Resumption | None = None
 
     def __init__(
         self, source: SourceT | None, cursor: CursorT, event_timeout: float | None
@@ -97,16 +64,21 @@ class _Stream(Generic[SourceT, CursorT]):
         """The last valid ``retry:`` of the stream in milliseconds, or None."""
         return self._cursor.retry_ms
 
+    @property
+    def reconnects(self) -> int:
+        """How often the stream was, or is just being, connected again (int)."""
+        return 0 if self._resumption is None else self._resumption.reconnects
+
     def tap(self, receive: Callable[[bytes], object]) -> None:
         """Have each piece of the body, as bytes without its content coding, handed to ``receive``
         just before it is decoded: to record a stream, or to see that it lives.
         """
         self._cursor.tap(receive)
 
-    def begin(self, opened: Opened[SourceT] | RatatoskrError) -> None:
+    def begin(self, opened: Opened[SourceT] | Refused) -> None:
         """For adapters: say where the body comes from, or raise the error that says why not."""
-        if isinstance(opened, RatatoskrError):
-            self._cursor.fail(opened)
+        if isinstance(opened, Refused):
+            self._cursor.fail(opened.error)
             self._cursor.take()
         else:
             self._source, self._status, self._headers = opened
@@ -146,18 +118,19 @@ class _Stream(Generic[SourceT, CursorT]):
 class AsyncStream(_Stream[Source, CursorT]):
     """The read loop for async code."""
 
-    _opener: Callable[[], Awaitable[Opened[Source] | RatatoskrError]] | None = None
+    _opener: Opener | None = None
+    _resumption: AsyncResumption | None = None
 
     @classmethod
-    def opened_by(
-        cls, opener: Callable[[], Awaitable[Opened[Source] | RatatoskrError]], **options: Any
-    ) -> Self:
-        """For adapters: a stream that ``async with`` opens. ``options`` are those of the class.
-
-        ``opener`` returns its source with status and headers, or the error to be raised.
+    def opened_by(cls, opener: Opener, resumption: AsyncResumption | None, **options: Any) -> Self:
+        """For adapters: a stream that ``async with`` opens and that goes on as ``resumption`` has
+        it. ``options`` are those of the class.
         """
         stream = cls(None, **options)
         stream._opener = opener
+        if resumption is not None:
+            resumption.watch(stream._cursor)
+            stream._resumption = resumption
         return stream
 
     async def __aenter__(self) -> Self:
@@ -169,6 +142,8 @@ class AsyncStream(_Stream[Source, CursorT]):
         if opener is not None:
             try:
                 opened = await opener()
+                if self._resumption is not None and isinstance(opened, Refused):
+                    opened = await self._resumption.reopen(opened) or opened
             except BaseException:
                 self._cursor.close()
                 raise
@@ -187,6 +162,8 @@ class AsyncStream(_Stream[Source, CursorT]):
         """Close the stream at once. If it was not over, it is broken from now on."""
         self._cursor.close()
         self._opener = None
+        if self._resumption is not None:
+            self._resumption.close()
         await self._close_source()
 
     async def _close_source(self) -> None:
@@ -208,6 +185,9 @@ class AsyncStream(_Stream[Source, CursorT]):
             while True:
                 item = self._cursor.take()
                 if item is OVER:
+                    if self._cursor.loss is not None:
+                        await self._resume(self._cursor.loss)
+                        continue
                     await self._drain()
                     raise StopAsyncIteration
                 if item is not None:
@@ -249,6 +229,19 @@ class AsyncStream(_Stream[Source, CursorT]):
         received: Awaitable[bytes] = source.receive_within(self._event_timeout - self._waited)
         return received
 
+    async def _resume(self, loss: RatatoskrError) -> None:
+        """Go on over another connection, or have the cursor say how it all ended."""
+        assert self._resumption is not None
+        try:
+            await self._close_source()
+            opened = await self._resumption.reopen(Refused(loss))
+        except BaseException as error:
+            self._cursor.close()
+            raise_foreign(error)
+        if opened is not None:
+            self._cursor.renew()
+            self.begin(opened)
+
     async def _drain(self) -> None:
         drain = getattr(self._source, "drain", None)
         if drain is not None:
@@ -258,18 +251,21 @@ class AsyncStream(_Stream[Source, CursorT]):
 class SyncStream(_Stream[SyncSource, CursorT]):
     """The read loop for sync code."""
 
-    _opener: Callable[[], Opened[SyncSource] | RatatoskrError] | None = None
+    _opener: SyncOpener | None = None
+    _resumption: SyncResumption | None = None
 
     @classmethod
     def opened_by(
-        cls, opener: Callable[[], Opened[SyncSource] | RatatoskrError], **options: Any
+        cls, opener: SyncOpener, resumption: SyncResumption | None, **options: Any
     ) -> Self:
-        """For adapters: a stream that ``with`` opens. ``options`` are those of the class.
-
-        ``opener`` returns its source with status and headers, or the error to be raised.
+        """For adapters: a stream that ``with`` opens and that goes on as ``resumption`` has it.
+        ``options`` are those of the class.
         """
         stream = cls(None, **options)
         stream._opener = opener
+        if resumption is not None:
+            resumption.watch(stream._cursor)
+            stream._resumption = resumption
         return stream
 
     def __enter__(self) -> Self:
@@ -281,6 +277,8 @@ class SyncStream(_Stream[SyncSource, CursorT]):
         if opener is not None:
             try:
                 opened = opener()
+                if self._resumption is not None and isinstance(opened, Refused):
+                    opened = self._resumption.reopen(opened) or opened
             except BaseException:
                 self._cursor.close()
                 raise
@@ -299,6 +297,8 @@ class SyncStream(_Stream[SyncSource, CursorT]):
         """Close the stream at once. If it was not over, it is broken from now on."""
         self._cursor.close()
         self._opener = None
+        if self._resumption is not None:
+            self._resumption.close()
         self._close_source()
 
     def _close_source(self) -> None:
@@ -320,6 +320,9 @@ class SyncStream(_Stream[SyncSource, CursorT]):
             while True:
                 item = self._cursor.take()
                 if item is OVER:
+                    if self._cursor.loss is not None:
+                        self._resume(self._cursor.loss)
+                        continue
                     raise StopIteration
                 if item is not None:
                     if not isinstance(item, Comment):  # which is a sign of life, but no event
@@ -351,6 +354,19 @@ class SyncStream(_Stream[SyncSource, CursorT]):
             raise
         else:
             self._received(data)
+
+    def _resume(self, loss: RatatoskrError) -> None:
+        """Go on over another connection, or have the cursor say how it all ended."""
+        assert self._resumption is not None
+        try:
+            self._close_source()
+            opened = self._resumption.reopen(Refused(loss))
+        except BaseException as error:
+            self._cursor.close()
+            raise_foreign(error)
+        if opened is not None:
+            self._cursor.renew()
+            self.begin(opened)
 
 
 def check_seconds(name: str, value: float | None) -> float | None:

@@ -11,21 +11,23 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol, Unpack
 
-from ratatoskr_proto import RatatoskrError, SseConnectFailed, SseId
+from ratatoskr_proto import ReconnectPolicy, SseConnectFailed, SseId
 
 from ._head import ERROR_BODY_SECONDS
 from ._http import HttpExchange
-from ._loops import Lost, Opened, Source, check_seconds
+from ._loops import check_seconds
 from ._reasons import reason_of
 from ._request import (
     Headers,
+    Request,
     check_headers,
     encode_body,
-    last_event_id_headers,
     quiet_refusals,
     resume_point,
     with_defaults,
 )
+from ._resume import AsyncResumption, check_reconnect
+from ._sources import Lost, Opened, Refused, Source
 from ._streams import EventOptions, EventStream, TurnOptions, TurnStream
 
 
@@ -109,6 +111,17 @@ class H11Source(BodySource):
         while not self._http.answered:
             await self._read(None)
 
+    async def exchange(self) -> None:
+        """Send the request and read the head, and what is wanted of the body of a refusal."""
+        if self._http.sends_much:
+            # A peer may answer, and stop reading, before it has taken all.
+            await self._connection.run_while(self.send, self.receive_head)
+        else:
+            await self.send()
+            await self.receive_head()
+        if self._http.refused:
+            await self.receive_error_body()
+
     async def receive_error_body(self) -> None:
         """Read what is wanted of the body of a response that is no event stream."""
         end = time.monotonic() + ERROR_BODY_SECONDS
@@ -156,63 +169,73 @@ class H11Source(BodySource):
 class _Opener:
     """Connects, sends the request and reads the head, when it is called. Its ``repr()`` shows
     nothing of the request.
+
+    ``resuming`` is the request with which the stream is opened again.
     """
 
     def __init__(
         self,
         connect: Connect,
-        http: HttpExchange,
-        ssl_context: ssl.SSLContext | None,
-        connect_timeout: float | None,
-        read_timeout: float | None,
+        request: Request,
+        resuming: Request,
+        connect_timeout: float | None = 10.0,
+        read_timeout: float | None = 60.0,
+        ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         if ssl_context is not None and not isinstance(ssl_context, ssl.SSLContext):
             raise TypeError(
                 f"ssl_context must be an SSLContext or None, not {type(ssl_context).__name__}"
             )
         self._connect = connect
-        self._http = http
+        self._http = _exchange_of(request)
+        if resuming is not request:
+            _exchange_of(resuming)  # raises now for what could not be asked for later
+        self._resuming = resuming
         self._ssl_context = ssl_context
         self._connect_timeout = check_seconds("connect_timeout", connect_timeout)
         self._read_timeout = check_seconds("read_timeout", read_timeout)
 
-    async def __call__(self) -> Opened[Source] | RatatoskrError:
+    async def again(self, last_event_id: str) -> Opened[Source] | Refused:
+        try:
+            self._http = _exchange_of(self._resuming.behind(last_event_id))
+        except ValueError:  # an id of the server that no header can carry
+            return Refused(SseConnectFailed(None, "", "protocol"))
+        return await self()
+
+    async def __call__(self) -> Opened[Source] | Refused:
         http = self._http
-        tls = (self._ssl_context or ssl.create_default_context()) if http.tls else None
+        if http.tls and self._ssl_context is None:
+            self._ssl_context = ssl.create_default_context()
+        tls = self._ssl_context if http.tls else None
         try:
             connection = await self._connect(http.host, http.port, tls, self._connect_timeout)
         except Exception as error:
             reason = reason_of(error, connecting=True)
             if reason is None:
                 raise
-            return SseConnectFailed(None, "", reason)
+            return Refused(SseConnectFailed(None, "", reason))
         try:
             source = H11Source(connection, http, self._read_timeout)
-            await self._exchange(connection, source)
+            await source.exchange()
         except BaseException:
             await connection.aclose()
             raise
         if http.failure is not None:
             await connection.aclose()
-            return http.failure
+            return Refused(http.failure, http.headers.get("retry-after", ""))
         return Opened(source, http.status or 0, http.headers)
 
-    async def _exchange(self, connection: Connection, source: H11Source) -> None:
-        if self._http.sends_much:
-            # A peer may answer, and stop reading, before it has taken all.
-            await connection.run_while(source.send, source.receive_head)
-        else:
-            await source.send()
-            await source.receive_head()
-        if self._http.refused:
-            await source.receive_error_body()
+
+def _exchange_of(request: Request) -> HttpExchange:
+    return HttpExchange(request.method, request.url, request.headers, request.body)
 
 
 class H11Transport:
-    """The functions of an adapter, over its way to connect."""
+    """The functions of an adapter, over its way to connect and its ``library``."""
 
-    def __init__(self, connect: Connect) -> None:
+    def __init__(self, connect: Connect, library: Any) -> None:
         self._connect = connect
+        self._library = library
 
     @quiet_refusals
     def stream_turn(
@@ -226,6 +249,8 @@ class H11Transport:
         connect_timeout: float | None = 10.0,
         read_timeout: float | None = 60.0,
         ssl_context: ssl.SSLContext | None = None,
+        reconnect: ReconnectPolicy | None = None,
+        resume_url: str | None = None,
         **options: Unpack[TurnOptions],
     ) -> TurnStream:
         """Start a turn; ``async with stream_turn(…) as turn`` opens it and closes it again.
@@ -236,15 +261,22 @@ class H11Transport:
         send too. ``ssl_context`` is by default that of ``ssl.create_default_context()``. The
         ``options`` are those of ``TurnStream``.
 
+        With ``reconnect`` (ReconnectPolicy) a turn that is lost goes on behind its last event, with
+        a GET to ``resume_url`` (str, by default ``url``); see docs/resume.md.
+
         Raises TypeError or ValueError for arguments that are not such; the message repeats no
         value of a header. Entering raises SseConnectFailed if there is no stream. No redirect is
         followed. See docs/transports.md.
         """
         body, body_headers = encode_body(json, content)
         every = with_defaults(check_headers(headers), body_headers)
-        http = HttpExchange(method, url, every, body)
-        opener = _Opener(self._connect, http, ssl_context, connect_timeout, read_timeout)
-        return TurnStream.opened_by(opener, **options)
+        check_reconnect(reconnect, resume_url=resume_url)
+        request = Request(method, url, every, body)
+        resuming = request if reconnect is None else request.resuming(resume_url)
+        opener = _Opener(
+            self._connect, request, resuming, connect_timeout, read_timeout, ssl_context
+        )
+        return TurnStream.opened_by(opener, self._resumption(reconnect, opener), **options)
 
     @quiet_refusals
     def reconnect_turn(
@@ -257,18 +289,23 @@ class H11Transport:
         connect_timeout: float | None = 10.0,
         read_timeout: float | None = 60.0,
         ssl_context: ssl.SSLContext | None = None,
+        reconnect: ReconnectPolicy | None = None,
         **options: Unpack[TurnOptions],
     ) -> TurnStream:
         """Resume a turn behind its event ``last_sse_id`` (SseId, or its text such as "93:1077").
 
-        It is sent as ``Last-Event-ID``, and what the server sends again is dropped. All else is as
-        in ``stream_turn``.
+        It is sent as ``Last-Event-ID``, and what the server sends again is dropped. With
+        ``reconnect`` the method must be GET, and also the first request is sent again if that is
+        worth it. All else is as in ``stream_turn``.
         """
         point = resume_point(last_sse_id)
-        every = [*check_headers(headers), *last_event_id_headers(str(point))]
-        http = HttpExchange(method, url, every, b"")
-        opener = _Opener(self._connect, http, ssl_context, connect_timeout, read_timeout)
-        return TurnStream.opened_by(opener, resume_from=point, **options)
+        check_reconnect(reconnect, method=method)
+        request = Request(method, url, check_headers(headers)).behind(str(point))
+        opener = _Opener(
+            self._connect, request, request, connect_timeout, read_timeout, ssl_context
+        )
+        resumption = self._resumption(reconnect, opener)
+        return TurnStream.opened_by(opener, resumption, resume_from=point, **options)
 
     @quiet_refusals
     def stream_events(
@@ -283,16 +320,27 @@ class H11Transport:
         connect_timeout: float | None = 10.0,
         read_timeout: float | None = 60.0,
         ssl_context: ssl.SSLContext | None = None,
+        reconnect: ReconnectPolicy | None = None,
         **options: Unpack[EventOptions],
     ) -> EventStream:
         """Read any event stream, without the turn protocol.
 
         ``last_event_id`` (str) is sent as ``Last-Event-ID`` if it is not empty. The ``options`` are
-        those of ``EventStream``. All else is as in ``stream_turn``.
+        those of ``EventStream``. With ``reconnect`` the method must be GET, and the request is sent
+        again whenever the stream is lost or ends, until the server answers 204. All else is as in
+        ``stream_turn``.
         """
         body, body_headers = encode_body(json, content)
         every = with_defaults(check_headers(headers), body_headers)
-        every += last_event_id_headers(last_event_id)
-        http = HttpExchange(method, url, every, body)
-        opener = _Opener(self._connect, http, ssl_context, connect_timeout, read_timeout)
-        return EventStream.opened_by(opener, last_event_id=last_event_id, **options)
+        check_reconnect(reconnect, method=method)
+        request = Request(method, url, every, body).behind(last_event_id)
+        opener = _Opener(
+            self._connect, request, request, connect_timeout, read_timeout, ssl_context
+        )
+        resumption = self._resumption(reconnect, opener)
+        return EventStream.opened_by(opener, resumption, last_event_id=last_event_id, **options)
+
+    def _resumption(
+        self, reconnect: ReconnectPolicy | None, opener: _Opener
+    ) -> AsyncResumption | None:
+        return None if reconnect is None else AsyncResumption(reconnect, opener, self._library)

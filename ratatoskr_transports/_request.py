@@ -236,12 +236,36 @@ def resume_point(last_sse_id: SseId | str) -> SseId:
     )
 
 
-def last_event_id_headers(last_event_id: str) -> list[tuple[bytes, bytes]]:
-    """Return the header with which a stream is resumed, if there is an id to resume it from.
+class Request:
+    """What is asked for, to be asked again behind another event. Its ``repr()`` shows nothing."""
 
-    Raises TypeError or ValueError for what no header can carry.
-    """
-    return check_headers([("last-event-id", last_event_id)] if last_event_id != "" else [])
+    __slots__ = ("body", "headers", "method", "url")
+
+    def __init__(
+        self, method: str, url: str, headers: list[tuple[bytes, bytes]], body: bytes = b""
+    ) -> None:
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+
+    def behind(self, last_event_id: str) -> Request:
+        """The same request, for what comes behind an event; ``""`` leaves it as it is.
+
+        Raises TypeError or ValueError for an id that no header can carry.
+        """
+        if last_event_id == "":
+            return self
+        header = check_headers([("last-event-id", last_event_id)])
+        others = [pair for pair in self.headers if pair[0] != b"last-event-id"]
+        return Request(self.method, self.url, others + header, self.body)
+
+    def resuming(self, url: str | None) -> Request:
+        """The request that resumes a turn which this one has started, by default at the same URL:
+        a GET, without the body and what is said of it.
+        """
+        kept = [pair for pair in self.headers if not pair[0].startswith(b"content-")]
+        return Request("GET", self.url if url is None else url, kept)
 
 
 def redirect_target(url: str, location: str) -> str:

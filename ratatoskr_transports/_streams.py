@@ -23,7 +23,8 @@ from ratatoskr_proto import (
 from ratatoskr_proto._wire import DEFAULT_MAX_EVENT_BYTES
 
 from ._cursor import EventCursor, TurnCursor
-from ._loops import AsyncStream, Source, SyncSource, SyncStream
+from ._loops import AsyncStream, SyncStream
+from ._sources import Source, SyncSource
 
 
 class TurnOptions(TypedDict, total=False):
@@ -81,7 +82,17 @@ def _turn_cursor(
     loads: Callable[[str], Any],
     max_event_bytes: int,
 ) -> TurnCursor:
-    return TurnCursor(TurnDecoder(resume_from, event_types, loads, max_event_bytes))
+    def make_decoder(resume_from: SseId | None) -> TurnDecoder:
+        return TurnDecoder(resume_from, event_types, loads, max_event_bytes)
+
+    return TurnCursor(make_decoder, resume_from)
+
+
+def _event_cursor(last_event_id: str, comments: bool, max_event_bytes: int) -> EventCursor:
+    def make_decoder(last_event_id: str) -> EventStreamDecoder:
+        return EventStreamDecoder(max_event_bytes, last_event_id, comments)
+
+    return EventCursor(make_decoder, last_event_id)
 
 
 class TurnStream(_TurnView, AsyncStream[TurnCursor]):
@@ -152,8 +163,8 @@ class EventStream(_EventView, AsyncStream[EventCursor]):
         ``EventStreamDecoder``, and ``event_timeout``, the seconds without an event, comments not
         counted, after which the stream is given up (None: never).
         """
-        decoder = EventStreamDecoder(max_event_bytes, last_event_id, comments)
-        super().__init__(source, EventCursor(decoder), event_timeout)
+        cursor = _event_cursor(last_event_id, comments, max_event_bytes)
+        super().__init__(source, cursor, event_timeout)
 
     def __anext__(self) -> Coroutine[Any, Any, ServerSentEvent | Comment]:
         """Return the next event, or comment if asked for.
@@ -178,8 +189,8 @@ class SyncEventStream(_EventView, SyncStream[EventCursor]):
         event_timeout: float | None = None,
     ) -> None:
         """As ``EventStream``, over a source with ``receive()`` and ``close()``."""
-        decoder = EventStreamDecoder(max_event_bytes, last_event_id, comments)
-        super().__init__(source, EventCursor(decoder), event_timeout)
+        cursor = _event_cursor(last_event_id, comments, max_event_bytes)
+        super().__init__(source, cursor, event_timeout)
 
     def __next__(self) -> ServerSentEvent | Comment:
         """Return the next item; raises what ``EventStream`` does, and StopIteration at the end."""

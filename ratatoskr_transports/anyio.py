@@ -69,7 +69,7 @@ async def _connect(
         )
 
 
-_transport = H11Transport(_connect)
+_transport = H11Transport(_connect, anyio)
 stream_turn = _transport.stream_turn
 reconnect_turn = _transport.reconnect_turn
 stream_events = _transport.stream_events

@@ -18,23 +18,26 @@ from __future__ import annotations
 import sys
 from typing import Any, Unpack
 
-from ratatoskr_proto import SseConnectFailed, SseId
+import anyio
+
+from ratatoskr_proto import ReconnectPolicy, SseConnectFailed, SseId
 
 from ._head import refusal
 from ._httpx_source import Opener, ResponseSource, SyncOpener, SyncResponseSource, opened_over
-from ._loops import Opened
 from ._request import (
     DEFAULT_HEADERS,
     Headers,
+    Request,
     check_headers,
     check_method,
     check_url,
     encode_body,
-    last_event_id_headers,
     quiet_refusals,
     resume_point,
     with_defaults,
 )
+from ._resume import AsyncResumption, SyncResumption, check_reconnect
+from ._sources import Opened, Refused
 from ._streams import (
     EventOptions,
     EventStream,
@@ -64,6 +67,8 @@ def stream_turn(
     json: Any = None,
     content: str | bytes | None = None,
     headers: Headers | None = None,
+    reconnect: ReconnectPolicy | None = None,
+    resume_url: str | None = None,
     **options: Unpack[TurnOptions],
 ) -> TurnStream:
     """Start a turn; ``async with stream_turn(…) as turn`` opens it and closes it again.
@@ -73,11 +78,18 @@ def stream_turn(
     those of ``TurnStream``; where the event timeout is used up in a read, it ends the stream when
     that read does.
 
+    With ``reconnect`` (ReconnectPolicy) a turn that is lost goes on behind its last event, with a
+    GET to ``resume_url`` (str, by default ``url``); see docs/resume.md.
+
     Raises TypeError or ValueError for arguments that are not such; the message repeats no value of
     a header. Entering raises SseConnectFailed if there is no stream. See docs/transports.md.
     """
-    request = _request(client, "stream_turn", method, url, headers, json, content)
-    return TurnStream.opened_by(Opener(client, request), **options)
+    _check_colour(client, "stream_turn")
+    check_reconnect(reconnect, resume_url=resume_url)
+    request = _request(method, url, headers, json, content)
+    resuming = request if reconnect is None else request.resuming(resume_url)
+    opener = Opener(client, _build, request, resuming)
+    return TurnStream.opened_by(opener, _resumption(reconnect, opener), **options)
 
 
 @quiet_refusals
@@ -88,17 +100,22 @@ def reconnect_turn(
     *,
     method: str = "GET",
     headers: Headers | None = None,
+    reconnect: ReconnectPolicy | None = None,
     **options: Unpack[TurnOptions],
 ) -> TurnStream:
     """Resume a turn behind its event ``last_sse_id`` (SseId, or its text such as "93:1077").
 
-    It is sent as ``Last-Event-ID``, and what the server sends again is dropped. All else is as in
-    ``stream_turn``.
+    It is sent as ``Last-Event-ID``, and what the server sends again is dropped. With ``reconnect``
+    the method must be GET, and also the first request is sent again if that is worth it. All else
+    is as in ``stream_turn``.
     """
     point = resume_point(last_sse_id)
-    every = [*check_headers(headers), *last_event_id_headers(str(point))]
-    request = _request(client, "reconnect_turn", method, url, every)
-    return TurnStream.opened_by(Opener(client, request), resume_from=point, **options)
+    _check_colour(client, "reconnect_turn")
+    check_reconnect(reconnect, method=method)
+    request = _request(method, url, headers).behind(str(point))
+    opener = Opener(client, _build, request, request)
+    resumption = _resumption(reconnect, opener)
+    return TurnStream.opened_by(opener, resumption, resume_from=point, **options)
 
 
 @quiet_refusals
@@ -111,17 +128,22 @@ def stream_events(
     content: str | bytes | None = None,
     headers: Headers | None = None,
     last_event_id: str = "",
+    reconnect: ReconnectPolicy | None = None,
     **options: Unpack[EventOptions],
 ) -> EventStream:
     """Read any event stream, without the turn protocol.
 
     ``last_event_id`` (str) is sent as ``Last-Event-ID`` if it is not empty. The ``options`` are
-    those of ``EventStream``. All else is as in ``stream_turn``.
+    those of ``EventStream``. With ``reconnect`` the method must be GET, and the request is sent
+    again whenever the stream is lost or ends, until the server answers 204. All else is as in
+    ``stream_turn``.
     """
-    every = [*check_headers(headers), *last_event_id_headers(last_event_id)]
-    request = _request(client, "stream_events", method, url, every, json, content)
-    opener = Opener(client, request)
-    return EventStream.opened_by(opener, last_event_id=last_event_id, **options)
+    _check_colour(client, "stream_events")
+    check_reconnect(reconnect, method=method)
+    request = _request(method, url, headers, json, content).behind(last_event_id)
+    opener = Opener(client, _build, request, request)
+    resumption = _resumption(reconnect, opener)
+    return EventStream.opened_by(opener, resumption, last_event_id=last_event_id, **options)
 
 
 @quiet_refusals
@@ -133,11 +155,17 @@ def stream_turn_sync(
     json: Any = None,
     content: str | bytes | None = None,
     headers: Headers | None = None,
+    reconnect: ReconnectPolicy | None = None,
+    resume_url: str | None = None,
     **options: Unpack[TurnOptions],
 ) -> SyncTurnStream:
     """As ``stream_turn``, with a ``Client``, for ``with`` and ``for``."""
-    request = _request(client, "stream_turn_sync", method, url, headers, json, content)
-    return SyncTurnStream.opened_by(SyncOpener(client, request), **options)
+    _check_colour(client, "stream_turn_sync")
+    check_reconnect(reconnect, resume_url=resume_url)
+    request = _request(method, url, headers, json, content)
+    resuming = request if reconnect is None else request.resuming(resume_url)
+    opener = SyncOpener(client, _build, request, resuming)
+    return SyncTurnStream.opened_by(opener, _sync_resumption(reconnect, opener), **options)
 
 
 @quiet_refusals
@@ -148,13 +176,17 @@ def reconnect_turn_sync(
     *,
     method: str = "GET",
     headers: Headers | None = None,
+    reconnect: ReconnectPolicy | None = None,
     **options: Unpack[TurnOptions],
 ) -> SyncTurnStream:
     """As ``reconnect_turn``, with a ``Client``, for ``with`` and ``for``."""
     point = resume_point(last_sse_id)
-    every = [*check_headers(headers), *last_event_id_headers(str(point))]
-    request = _request(client, "reconnect_turn_sync", method, url, every)
-    return SyncTurnStream.opened_by(SyncOpener(client, request), resume_from=point, **options)
+    _check_colour(client, "reconnect_turn_sync")
+    check_reconnect(reconnect, method=method)
+    request = _request(method, url, headers).behind(str(point))
+    opener = SyncOpener(client, _build, request, request)
+    resumption = _sync_resumption(reconnect, opener)
+    return SyncTurnStream.opened_by(opener, resumption, resume_from=point, **options)
 
 
 @quiet_refusals
@@ -167,13 +199,16 @@ def stream_events_sync(
     content: str | bytes | None = None,
     headers: Headers | None = None,
     last_event_id: str = "",
+    reconnect: ReconnectPolicy | None = None,
     **options: Unpack[EventOptions],
 ) -> SyncEventStream:
     """As ``stream_events``, with a ``Client``, for ``with`` and ``for``."""
-    every = [*check_headers(headers), *last_event_id_headers(last_event_id)]
-    request = _request(client, "stream_events_sync", method, url, every, json, content)
-    opener = SyncOpener(client, request)
-    return SyncEventStream.opened_by(opener, last_event_id=last_event_id, **options)
+    _check_colour(client, "stream_events_sync")
+    check_reconnect(reconnect, method=method)
+    request = _request(method, url, headers, json, content).behind(last_event_id)
+    opener = SyncOpener(client, _build, request, request)
+    resumption = _sync_resumption(reconnect, opener)
+    return SyncEventStream.opened_by(opener, resumption, last_event_id=last_event_id, **options)
 
 
 def wrap(
@@ -198,35 +233,49 @@ def wrap(
         kind = SyncTurnStream
     reason = refusal(response.status_code, opened.headers, str(response.url))
     stream: TurnStream | SyncTurnStream = kind(None, resume_from=resume_from, **options)
-    stream.begin(opened if reason is None else SseConnectFailed(opened.status, "", reason))
+    stream.begin(opened if reason is None else Refused(SseConnectFailed(opened.status, "", reason)))
     return stream
 
 
 def _request(
-    client: Any,
-    function: str,
     method: str,
     url: str,
     headers: Headers | None,
     json: Any = None,
     content: str | bytes | None = None,
-) -> Any:
-    """Check what may be asked for and build the client's request for it."""
-    _check_colour(client, function)
-    check_method(method)
-    check_url(url)
+) -> Request:
+    """Check what may be asked for."""
     body, body_headers = encode_body(json, content)
     given = with_defaults(check_headers(headers), [*body_headers, *DEFAULT_HEADERS])
+    return Request(method, url, given, body)
+
+
+def _build(client: Any, request: Request) -> Any:
+    """Build the client's request. Raises TypeError or ValueError for what may not be asked for."""
+    check_method(request.method)
+    check_url(request.url)
     check_headers(client.headers.raw, reserved=False)
     try:
-        request = client.build_request(method, url, headers=given, content=body or None)
-        usable = request.url.scheme in ("http", "https") and request.url.host
+        built = client.build_request(
+            request.method, request.url, headers=request.headers, content=request.body or None
+        )
+        usable = built.url.scheme in ("http", "https") and built.url.host
     except Exception as error:
         raise ValueError(f"the client cannot make this request ({type(error).__name__})") from None
     if not usable:
         raise ValueError("the URL must start with http:// or https://, or the client's base_url")
-    check_headers(request.headers.raw, reserved=False)
-    return request
+    check_headers(built.headers.raw, reserved=False)
+    return built
+
+
+def _resumption(reconnect: ReconnectPolicy | None, opener: Opener) -> AsyncResumption | None:
+    return None if reconnect is None else AsyncResumption(reconnect, opener, anyio)
+
+
+def _sync_resumption(
+    reconnect: ReconnectPolicy | None, opener: SyncOpener
+) -> SyncResumption | None:
+    return None if reconnect is None else SyncResumption(reconnect, opener)
 
 
 def _check_colour(client: Any, function: str) -> None:

@@ -84,7 +84,7 @@ async def _connect(
         return _Connection(encrypted)
 
 
-_transport = H11Transport(_connect)
+_transport = H11Transport(_connect, trio)
 stream_turn = _transport.stream_turn
 reconnect_turn = _transport.reconnect_turn
 stream_events = _transport.stream_events

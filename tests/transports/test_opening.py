@@ -40,7 +40,7 @@ class Connection:
 
 
 def read(connect, **options):
-    stream = H11Transport(connect).stream_turn(URL, **options)
+    stream = H11Transport(connect, anyio).stream_turn(URL, **options)
 
     async def main():
         async with stream:
@@ -86,4 +86,4 @@ def test_request_that_cannot_be_sent_may_have_been_answered_all_the_same():
 @pytest.mark.parametrize("context", [True, "context", 1])
 def test_ssl_context_that_is_none_is_a_type_error(context):
     with pytest.raises(TypeError, match="ssl_context must be an SSLContext or None, not"):
-        H11Transport(connect_with_bug).stream_turn(URL, ssl_context=context)
+        H11Transport(connect_with_bug, anyio).stream_turn(URL, ssl_context=context)

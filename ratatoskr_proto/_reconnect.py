@@ -1,0 +1,247 @@
+"""When to connect again after a connection was lost: the rules, without a clock and without chance.
+
+See docs/resume.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ._errors import RatatoskrError, SseConnectFailed, SseConnectionDropped
+
+# A server that answers so is up and expects to do better: RFC 9110 section 15, RFC 6585 and 8470.
+_PASSING_STATUSES = frozenset([408, 425, 429, 500, 502, 503, 504])
+# What another try does not change: the caller's own will, and what is wrong at the other end.
+_FINAL_DROPS = frozenset(["closed", "event timeout"])
+_FINAL_FAILURES = frozenset(["tls", "redirect", "protocol"])
+
+
+def is_retryable(error: RatatoskrError) -> bool:
+    """Whether an error is worth another try: the rule of ``ReconnectPolicy`` unless it has another.
+
+    True for a connection that was lost or did not come about, and for the statuses 408, 425, 429,
+    500, 502, 503 and 504. False for everything else; docs/errors.md has a list.
+    """
+    if isinstance(error, SseConnectionDropped):
+        return _word(error.reason) not in _FINAL_DROPS
+    if isinstance(error, SseConnectFailed):
+        if error.status is None:
+            return _word(error.reason) not in _FINAL_FAILURES
+        return error.status in _PASSING_STATUSES
+    return False
+
+
+@dataclass(frozen=True)
+class ReconnectPolicy:
+    """How patient to be. All times are in seconds.
+
+    ``attempts`` (int >= 0, or None for no limit) is how often to try again without progress in
+    between. The first wait is ``floor``, or what the server's ``retry:`` says, and each further one
+    is longer by ``factor`` (>= 1) until there is progress. Up to the fraction ``jitter`` (0 to 1)
+    of a wait is added by chance, so that many clients do not come back at the same moment.
+    Whatever the server says, no wait is shorter than ``floor`` (> 0) or longer than ``ceiling``.
+
+    ``retryable`` (callable) says of an ``SseConnectionDropped`` or ``SseConnectFailed`` whether it
+    is worth another try. Some errors are final without asking it, see ``Reconnector.lost``.
+
+    Raises TypeError or ValueError for values that are not such.
+    """
+
+    attempts: int | None = 8
+    floor: float = 1.0
+    ceiling: float = 30.0
+    factor: float = 2.0
+    jitter: float = 0.5
+    retryable: Callable[[RatatoskrError], bool] = is_retryable
+
+    def __post_init__(self) -> None:
+        if self.attempts is not None and (
+            isinstance(self.attempts, bool) or not isinstance(self.attempts, int)
+        ):
+            raise TypeError(f"attempts must be an int or None, not {type(self.attempts).__name__}")
+        if self.attempts is not None and self.attempts < 0:
+            raise ValueError("attempts must be 0 or more, or None for no limit")
+        for name in ("floor", "ceiling", "factor", "jitter"):
+            _check_number(name, getattr(self, name))
+        if self.floor <= 0:
+            raise ValueError("floor must be more than 0 seconds, or a server could make us spin")
+        if self.ceiling < self.floor:
+            raise ValueError("ceiling must be at least as many seconds as floor")
+        if self.factor < 1:
+            raise ValueError("factor must be 1 or more")
+        if not 0 <= self.jitter <= 1:
+            raise ValueError("jitter must be a fraction from 0 to 1")
+        if not callable(self.retryable):
+            raise TypeError(f"retryable must be callable, not {type(self.retryable).__name__}")
+
+
+class Wait(NamedTuple):
+    """Wait so many ``seconds`` (float), then connect again."""
+
+    seconds: float
+
+
+class GiveUp(NamedTuple):
+    """Do not connect again; ``reason`` (str) says why, in a few words for people."""
+
+    reason: str
+
+
+class Reconnector:
+    """Decides, for one stream, whether and when to connect again. It does no I/O, reads no clock
+    and throws no dice: what it needs of these comes in as arguments.
+
+    Tell it what happens, and do what ``lost`` answers::
+
+        reconnector = Reconnector(ReconnectPolicy(attempts=5))
+
+        reconnector.opened()                    # the head of a good answer has come
+        reconnector.retry_ms(decoder.retry_ms)  # any time before lost()
+        reconnector.progress()                  # an event has come that is new
+        reconnector.retry_after("120", now)     # a refusal had this header
+        match reconnector.lost(error, random.random()):
+            case Wait(seconds): ...
+            case GiveUp(reason): raise error
+
+    docs/resume.md has a whole client around it.
+    """
+
+    def __init__(self, policy: ReconnectPolicy | None = None) -> None:
+        """``policy`` None is ``ReconnectPolicy()``. Raises TypeError for anything else."""
+        if policy is None:
+            policy = ReconnectPolicy()
+        if not isinstance(policy, ReconnectPolicy):
+            raise TypeError(f"policy must be a ReconnectPolicy, not {type(policy).__name__}")
+        self._policy = policy
+        self._base = policy.floor
+        self._growth = 1.0
+        self._attempts = 0
+        self._least = 0.0  # what a Retry-After asked for
+        self._given_up: GiveUp | None = None
+
+    def opened(self) -> None:
+        """Say that there is a stream. That alone is no progress: a server may open and drop for
+        ever. But what an earlier refusal asked for is done with.
+        """
+        self._least = 0.0
+
+    def progress(self) -> None:
+        """Say that something new has come, such as an event that is no replay. Waits are short
+        again, and all attempts are there again.
+        """
+        self._growth = 1.0
+        self._attempts = 0
+
+    def retry_ms(self, ms: int | None) -> None:
+        """Say what the ``retry:`` of the stream is in milliseconds; None, as decoders have it where
+        none has come, changes nothing.
+
+        Raises TypeError for what is no int, ValueError for a negative one.
+        """
+        if ms is None:
+            return
+        if isinstance(ms, bool) or not isinstance(ms, int):
+            raise TypeError(f"ms must be an int or None, not {type(ms).__name__}")
+        if ms < 0:
+            raise ValueError("ms must be 0 or more")
+        # Compared as an int, since one of 4300 digits fits no float.
+        ceiling = self._policy.ceiling
+        self._base = self._clamp(ceiling if ms // 1000 >= ceiling else ms / 1000)
+
+    def retry_after(self, value: str, now: float) -> None:
+        """Say what the ``Retry-After`` of a refusal was: the next wait is at least that long, as
+        far as ``ceiling`` allows.
+
+        ``value`` (str) is a number of seconds or an HTTP date (RFC 9110, section 10.2.3), and
+        anything else is ignored. ``now`` is the time in seconds since 1970. Raises TypeError or
+        ValueError for arguments that are not such.
+        """
+        if not isinstance(value, str):
+            raise TypeError(f"value must be a str, not {type(value).__name__}")
+        _check_number("now", now)
+        text = value.strip(" \t")
+        if text.isascii() and text.isdigit():
+            self._least = float(text)  # inf for too many digits
+            return
+        date = _http_date(text)
+        if date is not None:
+            self._least = max(0.0, date - now)
+
+    def lost(self, error: RatatoskrError, jitter: float) -> Wait | GiveUp:
+        """Say that a connection was lost or did not come about, and how.
+
+        ``jitter`` is a random number from 0 to 1, such as ``random.random()`` gives. Returns
+        ``Wait(seconds)``; or ``GiveUp(reason)``, and then ever after:
+
+        - if the error is neither ``SseConnectionDropped`` nor ``SseConnectFailed``, if its reason
+          is that the caller has closed the stream, or its status is 204, which means stop;
+        - if the policy says that the error is not worth another try;
+        - if all attempts are used up.
+
+        Raises TypeError or ValueError for arguments that are not such, and what ``retryable`` does.
+        """
+        if not isinstance(error, RatatoskrError):
+            raise TypeError(f"error must be a RatatoskrError, not {type(error).__name__}")
+        _check_number("jitter", jitter)
+        if not 0 <= jitter <= 1:
+            raise ValueError("jitter must be from 0 to 1")
+        if self._given_up is None:
+            reason = self._reason_to_give_up(error)
+            if reason is not None:
+                self._given_up = GiveUp(reason)
+        if self._given_up is not None:
+            return self._given_up
+        wait = max(self._clamp(self._base * self._growth), self._least)
+        self._attempts += 1
+        self._growth *= self._policy.factor  # inf at worst
+        self._least = 0.0
+        return Wait(self._clamp(wait * (1 + self._policy.jitter * jitter)))
+
+    def _reason_to_give_up(self, error: RatatoskrError) -> str | None:
+        if not isinstance(error, (SseConnectionDropped, SseConnectFailed)):
+            return f"{type(error).__name__} is final"
+        if isinstance(error, SseConnectionDropped) and _word(error.reason) == "closed":
+            return "the stream was closed"
+        if isinstance(error, SseConnectFailed) and error.status == 204:
+            return "status 204 means stop"
+        if not self._policy.retryable(error):
+            return f"{_word(error.reason)} is not worth another try"
+        if self._attempts == self._policy.attempts:
+            return f"no progress in {self._attempts} attempts"
+        return None
+
+    def _clamp(self, seconds: float) -> float:
+        return min(max(seconds, self._policy.floor), self._policy.ceiling)
+
+
+def _word(reason: str) -> str:
+    """The word that a reason starts with, see docs/errors.md."""
+    return reason.partition(";")[0].partition(" (")[0]
+
+
+def _check_number(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
+    try:
+        finite = math.isfinite(value)
+    except OverflowError:  # an int that no float can hold
+        finite = False
+    if not finite:
+        raise ValueError(f"{name} must be a finite number")
+
+
+def _http_date(text: str) -> float | None:
+    """An HTTP date in seconds since 1970, None if it is none."""
+    # Only here, since it is slow to import and, on Python 3.11, loads socket.
+    from datetime import UTC
+    from email.utils import parsedate_to_datetime
+
+    try:
+        date = parsedate_to_datetime(text)
+        # Two of the three forms of the date name a zone; in all, RFC 9110 says, it is UTC.
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+    except Exception:  # the parser takes much, and what it does not take may raise anything
+        return None

@@ -1,0 +1,118 @@
+"""A network and a clock to play with, for streams that go on over another connection."""
+
+from types import SimpleNamespace
+
+import anyio
+
+from ratatoskr_proto import ReconnectPolicy, SseConnectFailed, encode_event
+from ratatoskr_transports import EventStream, SyncEventStream, SyncTurnStream, TurnStream
+from ratatoskr_transports._resume import AsyncResumption, SyncResumption
+from ratatoskr_transports._sources import Opened, Refused
+from support.colours import AnyColour
+
+START = 784111777.0  # Sun, 06 Nov 1994 08:49:37 GMT
+POLICY = ReconnectPolicy(attempts=3, floor=1, ceiling=60, factor=2, jitter=0.5)
+
+
+def text(seq, turn=42):
+    return encode_event(f'{{"type":"text","text":"{seq}"}}', id=f"{turn}:{seq}")
+
+
+def done(seq):
+    return encode_event('{"type":"done"}', id=f"42:{seq}")
+
+
+def busy(status=503, retry_after=""):
+    return Refused(SseConnectFailed(status, "", "status"), retry_after)
+
+
+class World:
+    """Plays the network and the clock. Each answer is one of a connection: a ``Refused``, a
+    callable, or the steps of a source.
+    """
+
+    def __init__(self, colour, *answers, chance=0.0):
+        self.colour = colour
+        self.answers = list(answers)
+        self.chance = chance
+        self.asked = []  # the Last-Event-ID of each request, None for the first
+        self.waits = []
+        self.sources = []
+        self.now = START
+
+    def answer(self, last_event_id):
+        self.asked.append(last_event_id)
+        answer = self.answers.pop(0)
+        if callable(answer):
+            answer = answer()
+        if isinstance(answer, Refused):
+            return answer
+        self.sources.append(self.colour.source(*answer))
+        return Opened(self.sources[-1], 200, {"connection-number": str(len(self.asked))})
+
+    def wait(self, seconds):
+        self.waits.append(seconds)
+        self.now += seconds
+
+    def open(self, kinds, policy=POLICY, **options):
+        """A stream that this world feeds; ``kinds`` are its async and its sync class."""
+        injected = {"chance": lambda: self.chance, "now": lambda: self.now}
+        if self.colour.sync:
+            opener = SyncFakeOpener(self)
+            resumption = SyncResumption(policy, opener, **injected)
+            resumption._closed = FakeThreadingEvent(self)
+            return AnyColour(kinds[1].opened_by(opener, resumption, **options))
+
+        async def sleep(seconds):
+            await anyio.lowlevel.checkpoint()
+            self.wait(seconds)
+
+        opener = FakeOpener(self)
+        library = SimpleNamespace(sleep=sleep, CancelScope=anyio.CancelScope)
+        resumption = AsyncResumption(policy, opener, library, **injected)
+        return AnyColour(kinds[0].opened_by(opener, resumption, **options))
+
+    def turn(self, policy=POLICY, **options):
+        return self.open((TurnStream, SyncTurnStream), policy, **options)
+
+    def events(self, policy=POLICY, **options):
+        return self.open((EventStream, SyncEventStream), policy, **options)
+
+
+class FakeOpener:
+    def __init__(self, world):
+        self.world = world
+
+    async def __call__(self):
+        return await self.again(None)
+
+    async def again(self, last_event_id):
+        await anyio.lowlevel.checkpoint()
+        return self.world.answer(last_event_id)
+
+
+class SyncFakeOpener:
+    def __init__(self, world):
+        self.world = world
+
+    def __call__(self):
+        return self.again(None)
+
+    def again(self, last_event_id):
+        return self.world.answer(last_event_id)
+
+
+class FakeThreadingEvent:
+    def __init__(self, world):
+        self.world = world
+        self.is_over = False
+
+    def set(self):
+        self.is_over = True
+
+    def is_set(self):
+        return self.is_over
+
+    def wait(self, seconds):
+        self.world.wait(seconds)
+        return self.is_over
