@@ -22,7 +22,7 @@ from ._visible import printable
 __all__ = ["_run_turn", "cli", "main"]
 
 
-_COMMANDS = ("decode", "demo", "serve", "tail", "tui", "turn")
+_COMMANDS = ("check-decoder", "decode", "demo", "serve", "tail", "tui", "turn")
 
 
 class _Commands(click.Group):
@@ -34,8 +34,9 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        module = importlib.import_module(f".commands.{cmd_name}", __package__)
-        command: click.Command = getattr(module, cmd_name)
+        name = cmd_name.replace("-", "_")
+        module = importlib.import_module(f".commands.{name}", __package__)
+        command: click.Command = getattr(module, name)
         return command
 
 
@@ -49,6 +50,7 @@ def cli() -> None:
     \b
     Exit codes:
       0    done, or stdout was closed by its reader
+      1    a decoder failed a check
       2    wrong usage, or a file that cannot be read or written
       20   there was no stream
       21   the stream ended before its terminal event

@@ -4,12 +4,13 @@ import base64
 
 import pytest
 from support.feeding import decode_wire, feed_wire
-from support.vectors import chunks_of, is_parsed, load
+from support.vectors import chunks_of, is_parsed
 
 from ratatoskr_proto import EventStreamDecoder
+from ratatoskr_proto.testing import vectors
 
-CONFORMANCE = load("conformance")
-BUG_REPORTS = [case for case in load("bug_reports") if is_parsed(case)]
+CONFORMANCE = vectors("conformance")
+BUG_REPORTS = [case for case in vectors("bug_reports") if is_parsed(case)]
 
 
 def as_dicts(items):
@@ -26,10 +27,9 @@ def test_conformance(case):
 @pytest.mark.parametrize("case", BUG_REPORTS, ids=lambda case: case["name"])
 def test_bug_report(case):
     chunks = chunks_of(case)
-    seed = case.get("initial_last_event_id", "")
-    result = decode_wire(b"".join(chunks), last_event_id=seed)
+    result = decode_wire(b"".join(chunks))
     assert as_dicts(result.items) == case["events"]
-    assert feed_wire(chunks, last_event_id=seed) == result
+    assert feed_wire(chunks) == result
     if "retry" in case:
         assert result.retry_ms == case["retry"]
 

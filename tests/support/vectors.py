@@ -1,17 +1,7 @@
-"""Reads the vectors; tests/vectors/README.md describes them."""
+"""What the tests make of the vectors; ratatoskr_proto/testing/vectors/README.md describes them."""
 
 import base64
-import json
-from pathlib import Path
 from typing import Any
-
-_FOLDER = Path(__file__).parent.parent / "vectors"
-
-
-def load(name: str) -> list[dict[str, Any]]:
-    """The cases of one file."""
-    lines = (_FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").split("\n")
-    return [json.loads(line) for line in lines if line]
 
 
 def chunks_of(case: dict[str, Any]) -> list[bytes]:

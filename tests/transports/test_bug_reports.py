@@ -1,4 +1,4 @@
-"""The bug reports of tests/vectors that are about a response, each over every adapter."""
+"""The bug reports among the vectors that are about a response, each over every adapter."""
 
 import base64
 
@@ -7,11 +7,12 @@ from support.adapters import ADAPTERS
 from support.fault_servers import distrusting_context
 from support.raw_server import serving
 from support.reading import read_with_client
-from support.vectors import chunks_of, load
+from support.vectors import chunks_of
 
 from ratatoskr_proto import ServerSentEvent, SseConnectFailed
+from ratatoskr_proto.testing import vectors
 
-CASES = {case["name"]: case for case in load("bug_reports") if "response" in case}
+CASES = {case["name"]: case for case in vectors("bug_reports") if "response" in case}
 
 REFUSED = {
     "json-error-body": SseConnectFailed(401, '{"error":{"message":"bad key"}}', "status"),

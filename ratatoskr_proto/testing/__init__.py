@@ -1,0 +1,48 @@
+"""For tests of event streams, yours and ours; needs no test framework. See docs/testing-kit.md.
+
+- ``check_decoder`` runs any decoder of event streams and says which rules it breaks.
+- ``reference_decode`` is the standard, read literally; ``explain`` prints what each line does.
+- ``vectors`` reads cases that are kept as data.
+- ``event_streams``, ``turn_streams``, ``hostile_bytes`` and ``chunkings`` are strategies for
+  Hypothesis. They alone need it, with extra ``testing``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._check import Decoder, check_decoder
+from ._explain import explain
+from ._reference import reference_decode
+from ._report import Check, Failure, Report
+from ._vectors import vectors
+
+if TYPE_CHECKING:
+    from ._strategies import chunkings, event_streams, hostile_bytes, turn_streams
+
+__all__ = [
+    "Check",
+    "Decoder",
+    "Failure",
+    "Report",
+    "check_decoder",
+    "chunkings",
+    "event_streams",
+    "explain",
+    "hostile_bytes",
+    "reference_decode",
+    "turn_streams",
+    "vectors",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from . import _strategies
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"ratatoskr_proto.testing.{name} needs hypothesis: pip install 'ratatoskr[testing]'"
+        ) from error
+    return getattr(_strategies, name)

@@ -1,0 +1,8 @@
+"""Text of anybody as a terminal may show it."""
+
+
+def printable(text: str) -> str:
+    """Escape, as ``repr()`` does, what ends a line, commands a terminal or cannot be seen."""
+    return "".join(
+        character if character.isprintable() else repr(character)[1:-1] for character in text
+    )
