@@ -60,15 +60,6 @@ _new_tuple = tuple.__new__  # a NamedTuple's own __new__ is a Python call, three
 _scan_once = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
-def _loads(text: str) -> Any:
-    """``json.loads``, without its three calls in Python where nothing stands around the value."""
-    try:
-        value, end = _scan_once(text, 0)
-    except StopIteration:
-        end = -1
-    return value if end == len(text) else json.loads(text)
-
-
 class TurnDecoder:
     """Decodes the one turn that a connection carries, without any I/O.
 
@@ -106,7 +97,7 @@ class TurnDecoder:
         if not callable(loads):
             raise TypeError(f"loads must be callable, not {type(loads).__name__}")
         self._event_types = event_types
-        self._loads = _loads if loads is json.loads else loads
+        self._loads = loads
         self._state = TurnState.STREAMING
         self._last_sse_id = resume_from
         self._turn_id: int | None = None
@@ -252,19 +243,18 @@ class TurnDecoder:
         # no truthiness check of something stripped: white space is data.
         if data == "":
             return None
-        # 2. The id, its own or the one before it, is "<turn>:<seq>". 3. One connection carries one
-        # turn. An id that begins as the turn's ids do needs no more than a number behind that.
-        prefix = self._id_prefix
-        seq = raw_id[len(prefix) :] if prefix and raw_id.startswith(prefix) else ""
-        if seq.isdigit() and seq.isascii() and len(seq) < 20:
-            sse_id = _new_tuple(SseId, (self._turn_id, int(seq)))
-        else:
-            try:
-                sse_id = SseId.parse(raw_id)
-            except ValueError:
-                return MalformedSseId(raw_id)
-            if self._turn_id is not None and sse_id.turn_id != self._turn_id:
-                return TurnIdFlip(self._turn_id, sse_id.turn_id)
+        # 2. The id, its own or the one before it, is "<turn>:<seq>".
+        try:
+            sse_id = SseId.parse(raw_id)
+        except ValueError:
+            return MalformedSseId(raw_id)
+        # 3. One connection carries one turn.
+        if self._turn_id is not None and sse_id.turn_id != self._turn_id:
+            return TurnIdFlip(self._turn_id, sse_id.turn_id)
+        return self._judge_data(data, sse_id)
+
+    def _judge_data(self, data: str, sse_id: SseId) -> TurnItem | None:
+        """As ``_judge``, from where the id is known to be of the turn and the data not empty."""
         # 4. The data is JSON. RecursionError, for deep nesting, is no ValueError.
         try:
             body = self._loads(data)
@@ -332,7 +322,7 @@ class _TurnWire(EventStreamDecoder):
             return position
         start_of_id = f"id: {turn._id_prefix}"
         turn_id, last, seq = turn._turn_id, turn._last_sse_id, ""
-        scans = turn._loads is _loads and turn._replay_end is None
+        scans = turn._loads is json.loads and turn._replay_end is None
         texts = turn._event_types.get("text") is Text
         while text.startswith(start_of_id, position):
             id_end = text.find("\n", position)
@@ -347,24 +337,27 @@ class _TurnWire(EventStreamDecoder):
             ):
                 break
             position, seq = data_end + 2, number
+            sse_id = _new_tuple(SseId, (turn_id, int(seq)))
             try:
                 body, end = _scan_once(text, id_end + 7) if scans else (None, -1)
             except (StopIteration, ValueError, RecursionError):
-                end = -1  # _judge will say what is wrong
-            if end == data_end:
-                sse_id = _new_tuple(SseId, (turn_id, int(seq)))
-                if texts and type(body) is dict and body.get("type") == "text":
-                    value = body.get("text")
-                    if type(value) is str:
-                        turn._items.append(new_text(sse_id, body, value))
-                        last = sse_id
-                        continue
+                end = -1  # _judge_data will say what is wrong
+            if (
+                end == data_end
+                and texts
+                and type(body) is dict
+                and body.get("type") == "text"
+                and type(value := body.get("text")) is str
+            ):
+                turn._items.append(new_text(sse_id, body, value))
+                last = sse_id
+                continue
             turn._last_sse_id = last
             data = text[id_end + 7 : data_end]
             if end == data_end:
                 over = turn._receive(turn._judge_body, data, sse_id, body)
             else:
-                over = turn._receive(turn._judge, data, turn._id_prefix + seq)
+                over = data != "" and turn._receive(turn._judge_data, data, sse_id)
             if over:
                 return position
             last = turn._last_sse_id
