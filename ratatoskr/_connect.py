@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from . import _reconnect
 from ._console import Failure
 from ._options import ABOVE_0, max_event_bytes_option
 
@@ -33,12 +34,17 @@ def stream_options(command: F) -> F:
         read_timeout: float,
         event_timeout: float | None,
         max_event_bytes: int,
+        reconnect: bool,
         **kwargs: Any,
     ) -> Any:
         connector = Connector(
             transport, header, proxy, cacert, insecure, connect_timeout, read_timeout
         )
-        options = {"event_timeout": event_timeout, "max_event_bytes": max_event_bytes}
+        options = {
+            "event_timeout": event_timeout,
+            "max_event_bytes": max_event_bytes,
+            "reconnect": _reconnect.POLICY if reconnect else None,
+        }
         return command(*args, connector=connector, stream_options=options, **kwargs)
 
     for option in reversed(_OPTIONS):
@@ -83,6 +89,12 @@ _OPTIONS = (
         help="Give up after so long without an event, whatever else comes.",
     ),
     max_event_bytes_option,
+    click.option(
+        "--reconnect",
+        is_flag=True,
+        help="When the connection is lost, wait a little, connect again, and go on behind the last "
+        "event. A line on stderr says so each time. Given up after 8 times with nothing new.",
+    ),
 )
 
 

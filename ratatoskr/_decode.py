@@ -6,6 +6,7 @@ of them or the stream raises is let through.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
@@ -28,9 +29,8 @@ Write: TypeAlias = Callable[[str], object]
 
 def decode_turn(stream: RecordedStream, max_event_bytes: int, write: Write, say: Write) -> ExitCode:
     """Write the events of a turn as they come, then say how it ended; return the exit code."""
-    decoder = TurnDecoder(loads=_json_lines.loads, max_event_bytes=max_event_bytes)
     count = 0
-    for items in _turn_items(decoder, stream):
+    for items in _turn_items(stream, max_event_bytes):
         events = [item for item in items if isinstance(item, Event)]
         count += len(events)
         write("".join([_json_lines.event_line(event) + "\n" for event in events]))
@@ -41,10 +41,17 @@ def decode_turn(stream: RecordedStream, max_event_bytes: int, write: Write, say:
 
 
 def _turn_items(
-    decoder: TurnDecoder, stream: RecordedStream
+    stream: RecordedStream, max_event_bytes: int
 ) -> Iterator[list[Event | RatatoskrError]]:
     """What each chunk completes. The last item of all is the one that ended the turn."""
+    make_decoder = functools.partial(
+        TurnDecoder, loads=_json_lines.loads, max_event_bytes=max_event_bytes
+    )
+    decoder = make_decoder()
     for chunk in stream:
+        if chunk is None:
+            decoder = make_decoder(resume_from=decoder.last_sse_id)
+            continue
         yield decoder.receive_data(chunk)
         if decoder.state is not TurnState.STREAMING:
             return
@@ -58,10 +65,14 @@ def decode_wire(
 
     An event that is too large is said in its place, and the frames behind it still come.
     """
-    decoder = EventStreamDecoder(max_event_bytes=max_event_bytes, comments=comments)
+    make_decoder = functools.partial(EventStreamDecoder, max_event_bytes, comments=comments)
+    decoder = make_decoder()
     result = ExitCode.DONE
     count = 0
     for chunk in stream:
+        if chunk is None:
+            decoder = make_decoder(last_event_id=decoder.last_event_id)
+            continue
         lines: list[str] = []
         for item in decoder.receive_data(chunk):
             if isinstance(item, (ServerSentEvent, Comment)):

@@ -19,8 +19,11 @@ from . import _json_lines
 from ._console import say, write, write_ascii
 from ._labels import ExitCode, exit_code, label
 from ._present import end_reason
+from ._reconnect import waits_shown
 from ._recording import Recorder
 from ._visible import visible
+
+_MAX_ID = 200  # characters of an id in a label
 
 
 class EventStreamText:
@@ -32,15 +35,26 @@ class EventStreamText:
     """
 
     def __init__(self, last_event_id: str, max_event_bytes: int, as_json: bool) -> None:
-        self._decoder = EventStreamDecoder(max_event_bytes, last_event_id, comments=True)
+        self._max_event_bytes = max_event_bytes
         self._as_json = as_json
+        self._begin(last_event_id)
         self._id = last_event_id
         self._retry_ms: int | None = None
+        self._reconnects = 0
         self._over = False
         self.frames = 0
 
-    def receive(self, data: bytes) -> str:
-        """Return the text of what these bytes complete. It ends with an event too large."""
+    def _begin(self, last_event_id: str) -> None:
+        self._decoder = EventStreamDecoder(self._max_event_bytes, last_event_id, comments=True)
+
+    def receive(self, data: bytes, reconnects: int = 0) -> str:
+        """Return the text of what these bytes complete. It ends with an event too large.
+
+        When ``reconnects`` is another number than before, they are the first of another connection.
+        """
+        if reconnects != self._reconnects:
+            self._reconnects = reconnects
+            self._begin(self._id)
         # By lines, since the decoder tells of an id and a retry time only where it stands.
         return "".join([self._line(line) for line in data.splitlines(keepends=True)])
 
@@ -48,9 +62,10 @@ class EventStreamText:
         if self._over:
             return ""
         shown = "".join([self._item(item) for item in self._decoder.receive_data(line)])
-        if self._decoder.retry_ms != self._retry_ms:
-            self._retry_ms = self._decoder.retry_ms
-            shown += self._retry(self._retry_ms or 0)
+        retry_ms = self._decoder.retry_ms
+        if retry_ms is not None and retry_ms != self._retry_ms:
+            self._retry_ms = retry_ms
+            shown += self._retry(retry_ms)
         if self._decoder.last_event_id != self._id:
             self._id = self._decoder.last_event_id
             shown += self._bare_id(self._id)
@@ -97,29 +112,34 @@ async def run_events(
     """Show any event stream and return the exit code.
 
     ``events`` is what ``stream_events`` returns, and ``text`` makes of its body what goes to
-    stdout. With ``summary`` there are figures on stderr at the end, however it comes.
+    stdout. Each wait for another connection is a label on stderr, and with ``summary`` there are
+    figures at the end, however it comes.
     """
     figures = _Figures()
 
     def receive(data: bytes) -> None:
         figures.receive(data)
         if recorder is not None:
-            recorder.chunk(data)
-        (write_ascii if as_json else write)(text.receive(data))
+            recorder.chunk(data, events.reconnects)
+        (write_ascii if as_json else write)(text.receive(data, events.reconnects))
+
+    def say_wait(line: str, seconds: float) -> None:
+        say(f"{line} last_event_id={events.last_event_id[:_MAX_ID]!r}")
 
     events.tap(receive)
     ending: RatatoskrError | None = None
     try:
-        async with events:
-            async for _ in events:
-                pass
+        with waits_shown(say_wait):
+            async with events:
+                async for _ in events:
+                    pass
     except RatatoskrError as error:
         ending = error
     finally:
         if summary:
             say(figures.line(text.frames))
     if recorder is not None:
-        recorder.end(end_reason(ending))
+        recorder.end(end_reason(ending), events.reconnects)
     if ending is None:
         return ExitCode.DONE
     say(label(ending))

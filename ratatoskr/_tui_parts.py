@@ -16,8 +16,9 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 from textual.widgets import Footer, Input, Static
+from textual.widgets._footer import FooterKey
 
 from ratatoskr_proto import Event, SseId
 
@@ -35,6 +36,7 @@ Esc      cancels the turn that is running
 Ctrl-R   resumes a turn whose connection was lost, from its last event
 Ctrl-S   saves the transcript to a file in the current directory
 F3       shows the last turn as Markdown, and the transcript again
+F4       has turns resume by themselves from the next one on, or no longer
 F1, ?    this help; ? when the transcript has the focus
 Ctrl-C   quits
 
@@ -43,7 +45,8 @@ follows what comes. Tab goes to the transcript and back to the message. To copy 
 while you drag the mouse.
 
 A turn that ends badly leaves a line such as [connection_dropped] here. It ends nothing else: send \
-the next message, or resume with Ctrl-R.
+the next message, or resume with Ctrl-R. When turns resume by themselves, the status line counts \
+down to the next try instead, and Esc cancels that too.
 
 Control characters in what the server sends are shown as escapes, and links in Markdown stay closed.
 
@@ -84,8 +87,26 @@ class KeysFooter(Footer):
     """The keys; in two columns where its layout is a grid."""
 
     def compose(self) -> ComposeResult:
-        yield from super().compose()
+        for key in super().compose():
+            if isinstance(key, FooterKey) and key.action == "reconnect":
+                key.add_class("-if-room")
+            yield key
         self.styles.grid_size_columns = 2
+
+    def bindings_changed(self, screen: Screen[Any]) -> None:
+        """Dim the keys that do nothing now.
+
+        ``Footer`` makes all of them anew, which takes most of the time at either end of a turn.
+        """
+        shown = [each for each in screen.active_bindings.values() if each.binding.show]
+        enabled = {each.binding.action: each.enabled for each in shown}
+        keys = list(self.query(FooterKey))
+        if [key.action for key in keys] != list(enabled):
+            super().bindings_changed(screen)
+            return
+        for key in keys:
+            key._disabled = not enabled[key.action]  # for the mouse
+            key.set_class(key._disabled, "-disabled")
 
 
 class HelpScreen(ModalScreen[None]):

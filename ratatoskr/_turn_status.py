@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable
 
-from ratatoskr_proto import SseId
+from ratatoskr_proto import (
+    Event,
+    RatatoskrError,
+    SseConnectFailed,
+    SseConnectionDropped,
+    SseId,
+)
 
 _RATE_SECONDS = 1.0
 _WIDE = 68  # columns that the long form needs
@@ -32,14 +39,21 @@ class TurnStatus:
         now = self._clock()
         self._began = True
         self._last_id = resume_from
+        self._resumed = resume_from is not None
         self._events = 0
         self._start = self._heard_at = now
         self._recent = deque([(now, 0)])
         self._rate = 0.0
+        self._back_at: float | None = None
+
+    def wait(self, label: str, seconds: float) -> None:
+        """The connection is lost, and after so many seconds there is to be another."""
+        self._back_at = self._clock() + seconds
 
     def hear(self, data: bytes = b"") -> None:
         """Something came, be it only a keep-alive."""
         self._heard_at = self._clock()
+        self._back_at = None
 
     def count(self, sse_id: SseId | None) -> None:
         """An event came."""
@@ -48,31 +62,46 @@ class TurnStatus:
             self._last_id = sse_id
         self.hear()
 
+    def resume_point(self, ending: Event | RatatoskrError | None) -> SseId | None:
+        """From where the turn that runs may be resumed when it ends so (None: cancelled), if it was
+        dropped.
+        """
+        if isinstance(ending, SseConnectionDropped):
+            return ending.last_sse_id
+        dropped = self._resumed or self._back_at is not None
+        if dropped and (ending is None or isinstance(ending, SseConnectFailed)):
+            return self._last_id  # it was dropped before, and it still is
+        return None
+
     def end(self) -> None:
         """The turn is over; the rate is that of the whole turn now."""
         seconds = self._heard_at - self._start
         self._rate = self._events / seconds if seconds > 0 else 0.0
+        self._back_at = None
 
-    def line(self, state: str, width: int) -> str:
-        """The status line. With ``state`` "streaming" it has a rate of now, and the silence."""
-        parts = [state]
-        silence = ""
-        if state == "streaming":
-            now = self._clock()
-            self._measure(now)
-            silence = f"{now - self._heard_at:.1f}"
+    def line(self, state: str, width: int, reconnect: bool = False) -> str:
+        """The status line. With ``state`` "streaming" it has a rate of now, and the silence, or how
+        long a wait takes; in another one, whether the next turn is to ``reconnect``.
+        """
         wide = width >= _WIDE
-        if self._began:
-            if wide:
-                turn = "-" if self._last_id is None else self._last_id.turn_id
-                parts += [f"turn {turn}", f"last {self._last_id or '-'}"]
-                parts += [f"{self._events} events", f"{self._rate:.0f}/s"]
-                parts += [f"silent {silence} s"] if silence else []
-            else:
-                parts += [str(self._last_id or "-")]
-                parts += [f"{silence}s"] if silence else []
-                parts += [f"{self._events}ev", f"{self._rate:.0f}/s"]
-        return (" · " if wide else " ").join(parts)
+        now = self._clock()
+        rate = silence = ""
+        if self._back_at is not None:
+            parts = [_until(self._back_at - now, wide)]
+        else:
+            parts = [state, "reconnect on" if reconnect and wide and state != "streaming" else ""]
+            if state == "streaming":
+                self._measure(now)
+                silence = f"{now - self._heard_at:.1f}"
+            rate = f"{self._rate:.0f}/s"
+        if self._began and wide:
+            turn = "-" if self._last_id is None else self._last_id.turn_id
+            parts += [f"turn {turn}", f"last {self._last_id or '-'}", f"{self._events} events"]
+            parts += [rate, silence and f"silent {silence} s"]
+        elif self._began:
+            parts += [str(self._last_id or "-"), silence and f"{silence}s"]
+            parts += [f"{self._events}ev", rate]
+        return (" · " if wide else " ").join(filter(None, parts))
 
     def _measure(self, now: float) -> None:
         self._recent.append((now, self._events))
@@ -80,3 +109,10 @@ class TurnStatus:
             self._recent.popleft()
         since, events = self._recent[0]
         self._rate = (self._events - events) / (now - since) if now > since else 0.0
+
+
+def _until(seconds: float, wide: bool) -> str:
+    """How long it takes until there is another connection; none while it is being opened."""
+    if seconds <= 0:
+        return "reconnecting"
+    return f"reconnecting in {math.ceil(seconds)} s" if wide else f"back in {math.ceil(seconds)}s"

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-import httpx
 from textual import events, work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
@@ -26,14 +25,12 @@ from ratatoskr_proto import (
     Done,
     Event,
     RatatoskrError,
-    SseConnectFailed,
     SseConnectionDropped,
     SseId,
     Text,
 )
-from ratatoskr_transports.httpx import reconnect_turn, stream_turn
 
-from ._json_lines import loads
+from . import _reconnect
 from ._labels import event_label, label
 from ._transcript import Kind, Transcript
 from ._tui_parts import (
@@ -46,11 +43,11 @@ from ._tui_parts import (
     rendered,
     save_transcript,
 )
+from ._turn_opener import TurnOpener
 from ._turn_status import TurnStatus
 from ._visible import visible
 from .demo_server import DemoServer, Script
 
-_TIMEOUT = httpx.Timeout(connect=10, read=60, write=60, pool=10)
 _DRAWINGS_A_SECOND = 20
 _STINT = 0.002  # seconds for which events may keep the keys waiting
 _DEMO_PACE = 0.01
@@ -74,7 +71,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
 
     TITLE = "Ratatoskr"
     ENABLE_COMMAND_PALETTE = False
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (78, "-wide")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (78, "-wide"), (92, "-wider")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (14, "-tall")]  # noqa: RUF012
     CSS = """
     Screen { layout: vertical; }
@@ -84,6 +81,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
     #status { text-wrap: nowrap; text-overflow: ellipsis; }
     .-short Input { border: none; height: 1; padding: 0 1; }
     .-narrow.-tall Footer { layout: grid; grid-rows: 1; height: 4; }
+    .-wide FooterKey.-if-room { display: none; }
     .-narrow FooterKey .footer-key--key { padding: 0; }
     .-narrow FooterKey .footer-key--description { padding: 0 0 0 1; }
     HelpScreen VerticalScroll { height: 1fr; padding: 1 2; scrollbar-size-vertical: 1; }
@@ -96,6 +94,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         Binding("ctrl+s", "save", "Save", key_display="^S"),
         Binding("f3", "markdown", "Markdown", key_display="F3"),
         Binding("f1,question_mark", "help", "Help", key_display="F1"),
+        Binding("f4", "reconnect", "Reconnect", key_display="F4"),
         Binding("ctrl+c,ctrl+q", "quit", "Quit", key_display="^C", priority=True),
         Binding("pageup", "scroll('page_up')", show=False),
         Binding("pagedown", "scroll('page_down')", show=False),
@@ -108,28 +107,31 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         url: str | None = None,
         *,
         headers: Sequence[tuple[str, str]] = (),
+        reconnect: bool = False,
         open_turn: Callable[[str | SseId], Turn] | None = None,
     ) -> None:
         """Talk to the turns at ``url``, sending ``headers`` (pairs of name and value) with each
-        request; without a URL, to a demo server of its own.
+        request; without a URL, to a demo server of its own. With ``reconnect``, which a key turns
+        on and off, a turn whose connection is lost goes on by itself.
 
-        With ``open_turn`` neither is used: it makes the turn that answers a message (str), or that
-        goes on behind an id (SseId), not entered yet. If it raises, the message is not sent.
+        With ``open_turn`` none of these is used: it makes the turn that answers a message (str), or
+        that goes on behind an id (SseId), not entered yet. If it raises, the message is not sent.
         """
         super().__init__()
         self.animation_level = "none"
         self.state = AppState.IDLE
         self._url = url
-        self._headers = list(headers)
+        self._reconnect = reconnect
         self._own_server = url is None and open_turn is None
         self._open = self._open_over_httpx if open_turn is None else open_turn
-        self._client: httpx.AsyncClient | None = None
+        # To the app's own server no proxy leads.
+        self._opener = TurnOpener(headers, trust_env=not self._own_server)
+        self._waits = contextlib.ExitStack()
         self._server_is_up = asyncio.Event()
         self._server: Worker[None] | None = None
         self._turn: Turn | None = None  # the one that is running
         self._worker: Worker[None] | None = None
         self._status = TurnStatus()
-        self._resuming: SseId | None = None  # from where, while a resumed turn runs
         self._resume_from: SseId | None = None  # from where the next one may be
         self._answer: list[str] = []  # the text of the last turn, as far as it is wanted
         self._answer_chars = 0
@@ -150,6 +152,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
 
     async def on_mount(self) -> None:
         self._answer_view.display = False
+        self._waits.enter_context(_reconnect.waits_shown(self._status.wait))
         self._input.focus()
         self._ticks = self.set_interval(1 / _DRAWINGS_A_SECOND, self._draw, pause=True)
         if self._own_server:
@@ -167,8 +170,8 @@ class RatatoskrApp(App[None], inherit_bindings=False):
             self._server.cancel()
             with contextlib.suppress(WorkerError):
                 await self._server.wait()
-        if self._client is not None:
-            await self._client.aclose()
+        self._waits.close()
+        await self._opener.aclose()
 
     def on_resize(self, event: events.Resize) -> None:
         self._columns = event.size.width
@@ -216,9 +219,8 @@ class RatatoskrApp(App[None], inherit_bindings=False):
             if self._turn is not None:
                 self._finish(self._turn, Kind.END, "[cancelled]")
             self._turn = turn
-            self._resuming = getattr(turn, "last_sse_id", None)
             self._resume_from = None
-            self._status.begin(self._resuming)
+            self._status.begin(getattr(turn, "last_sse_id", None))
             self._enter(AppState.STREAMING)
 
     async def _read(self, turn: Turn) -> Event | RatatoskrError:
@@ -257,19 +259,11 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         if turn is not self._turn:
             return
         self._turn = None
+        self._resume_from = self._status.resume_point(ending)
         self._status.end()
-        self._resume_from = self._resume_point(ending)
         if self.is_running:
             self._say(kind, line)
             self._enter(AppState.IDLE)
-
-    def _resume_point(self, ending: Event | RatatoskrError | None) -> SseId | None:
-        """From where the turn may be resumed, if it was dropped."""
-        if isinstance(ending, SseConnectionDropped):
-            return ending.last_sse_id
-        if self._resuming is not None and (ending is None or isinstance(ending, SseConnectFailed)):
-            return self._status.last_id  # it was dropped before, and it still is
-        return None
 
     def _enter(self, state: AppState) -> None:
         self.state = state
@@ -285,18 +279,8 @@ class RatatoskrApp(App[None], inherit_bindings=False):
     def _open_over_httpx(self, target: str | SseId) -> Turn:
         if self._url is None:
             raise ValueError("the demo server is not up")
-        if self._client is None:
-            try:
-                # To the app's own server no proxy leads.
-                self._client = httpx.AsyncClient(timeout=_TIMEOUT, trust_env=not self._own_server)
-            except (ValueError, ImportError, httpx.InvalidURL):
-                raise ValueError("the environment names a proxy that cannot be used") from None
-        if isinstance(target, SseId):
-            return reconnect_turn(
-                self._client, self._url, target, headers=self._headers, loads=loads
-            )
-        body = {"message": target}
-        return stream_turn(self._client, self._url, json=body, headers=self._headers, loads=loads)
+        policy = _reconnect.POLICY if self._reconnect else None
+        return self._opener.open(self._url, target, policy)
 
     def _start(self, target: str | SseId) -> bool:
         """Start or resume a turn; return whether it could be asked for."""
@@ -326,8 +310,8 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         if self._pending:
             pending, self._pending = self._pending, []
             self._transcript.add(joined(pending))
-        state = self.state.value
-        self._status_line.update(self._status.line(state, self._columns - 2))
+        line = self._status.line(self.state.value, self._columns - 2, self._reconnect)
+        self._status_line.update(line)
 
     def _read_answer(self, reading: bool) -> None:
         self._answer_view.display = reading
@@ -342,6 +326,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
             "cancel": not idle,
             "resume": idle and self._resume_from is not None,
             "markdown": idle and bool(self._answer),
+            "reconnect": self._open == self._open_over_httpx,
         }
         return True if usable.get(action, True) else None
 
@@ -383,6 +368,13 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         self._markdown.update(rendered(visible("".join(self._answer))))
         self._read_answer(True)
         self._answer_view.scroll_home(animate=False)
+
+    def action_reconnect(self) -> None:
+        self._reconnect = not self._reconnect
+        when = "" if self.state is AppState.IDLE else " from the next turn"
+        self._say(Kind.EVENT, f"[reconnect] {'on' if self._reconnect else 'off'}{when}")
+        self._read_answer(False)
+        self._draw()
 
     def action_help(self) -> None:
         self.push_screen(HelpScreen())

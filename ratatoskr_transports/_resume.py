@@ -87,7 +87,8 @@ class Resumption:
             answer = reconnector.lost(error, self._chance())
             if isinstance(answer, Wait):
                 self.reconnects += 1
-                logger.info(reconnect_label(answer.seconds, error))
+                label = reconnect_label(answer.seconds, error)
+                logger.info(label, extra={"seconds": answer.seconds})
                 return answer.seconds
         self._give_up(error)
         return None

@@ -123,7 +123,7 @@ def _with_recording(script: Script, path: str, speed: float, chunk_size: int | N
     try:
         with open(path, "rb", buffering=0) as file:
             stream = RecordedStream(file.read)
-            timed = list(stream.timed_chunks())
+            timed = [(seconds, _replayable(path, data)) for seconds, data in stream.timed_chunks()]
     except OSError as error:
         raise Failure(f"cannot read {path!r}: {error.strerror}") from None
     except RecordingError as error:
@@ -133,6 +133,12 @@ def _with_recording(script: Script, path: str, speed: float, chunk_size: int | N
         recording_end=_end(stream.end_reason),
         chunk_size=chunk_size,
     )
+
+
+def _replayable(path: str, chunk: bytes | None) -> bytes:
+    if chunk is None:
+        raise Failure(f"{path!r} was recorded over more than one connection; `decode` can read it")
+    return chunk
 
 
 def _end(reason: str) -> End:

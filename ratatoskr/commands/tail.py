@@ -38,8 +38,10 @@ def tail(
     Examples:
       ratatoskr tail https://example.com/stream
       ratatoskr tail https://example.com/stream --json --last-event-id 7 | jq -r .data
+      ratatoskr tail https://example.com/stream --reconnect
 
-    It ends with the stream, or with Ctrl-C.
+    It ends with the stream, or with Ctrl-C. With --reconnect it does as a browser: the end of the
+    stream is only a pause, and the status 204 is the end.
     """
     with recording_to(record) as recorder:
         text = EventStreamText(last_event_id, stream_options["max_event_bytes"], as_json)

@@ -19,13 +19,18 @@ from .._console import Failure, is_terminal
     metavar="'Name: value'|@FILE",
     help="A header to send, or a file with one on each line. May be given more than once.",
 )
-def tui(url: str | None, header: tuple[str, ...]) -> int:
+@click.option(
+    "--reconnect",
+    is_flag=True,
+    help="When the connection is lost, connect again and go on. F4 turns it on and off.",
+)
+def tui(url: str | None, header: tuple[str, ...], reconnect: bool) -> int:
     """Talk to a chat server in the terminal; without URL, to one of its own.
 
     \b
     Examples:
       ratatoskr tui
-      ratatoskr tui https://example.com/turns -H @secret-headers
+      ratatoskr tui https://example.com/turns -H @secret-headers --reconnect
 
     F1 shows the keys.
     """
@@ -34,5 +39,5 @@ def tui(url: str | None, header: tuple[str, ...]) -> int:
         raise Failure("the app needs a terminal; `ratatoskr turn` does without")
     from ..tui import RatatoskrApp
 
-    RatatoskrApp(url, headers=headers).run()
+    RatatoskrApp(url, headers=headers, reconnect=reconnect).run()
     return 0

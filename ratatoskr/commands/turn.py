@@ -39,9 +39,11 @@ def turn(
     Examples:
       ratatoskr turn http://127.0.0.1:8000/turns -m "Hello"
       ratatoskr turn http://127.0.0.1:8000/turns --resume 93:1077 --json
+      ratatoskr turn http://127.0.0.1:8000/turns -m Hi --reconnect
       ratatoskr turn https://example.com/turns -m Hi -H @secret-headers --record turn.jsonl
 
-    When the connection drops, the label says the id to resume from.
+    When the connection drops, the label says the id to resume from. With --reconnect that is done
+    for you: the message is not sent twice, and nothing is shown twice.
     """
     if (message is None) == (resume is None):
         raise click.UsageError("give a message with -m, or an id with --resume, and not both")

@@ -125,7 +125,7 @@ def test_without_rich_a_short_file_is_decoded(on_terminal, long_turn, without_mo
 @pytest.mark.parametrize("options", [[], ["--wire"]])
 def test_memory_does_not_grow_with_the_file(long_turn, options):
     small = peak_memory("decode", *options, long_turn(4 * MIB))
-    large = peak_memory("decode", *options, long_turn(64 * MIB))
+    large = peak_memory("decode", *options, long_turn(32 * MIB))
     assert large < 1.5 * small
 
 

@@ -85,7 +85,7 @@ def test_a_reader_that_goes_away_ends_it_in_silence(start, command):
 
 
 @pytest.mark.usefixtures("heed_ctrl_c")
-@pytest.mark.parametrize("transport", ["httpx", "anyio", "trio"])
+@pytest.mark.parametrize("transport", ["anyio", "trio"])
 def test_ctrl_c_ends_it_with_a_line_behind_the_summary(start, transport):
     with serving(sends_and_waits) as server:
         process = start("tail", "--summary", server.url, "--transport", transport, bufsize=0)
@@ -98,15 +98,14 @@ def test_ctrl_c_ends_it_with_a_line_behind_the_summary(start, transport):
 
 
 @pytest.mark.usefixtures("heed_ctrl_c")
-@pytest.mark.parametrize("transport", ["httpx", "trio"])
-def test_ctrl_c_before_there_is_an_answer_ends_it_with_a_line(start, transport):
+def test_ctrl_c_before_there_is_an_answer_ends_it_with_a_line(start):
     def handler(peer):
         peer.read_request()
         peer.server.signal.set()
         peer.wait_for_close()
 
     with serving(handler) as server:
-        process = start("turn", server.url, "-m", "Hi", "--transport", transport)
+        process = start("turn", server.url, "-m", "Hi")
         server.wait_for_signal()
         process.send_signal(signal.SIGINT)
         assert process.wait(TIMEOUT) == 130
@@ -122,11 +121,9 @@ TEXT = r'{"type": "text", "text": "ラ é🐿\ud800|"}'
 @pytest.mark.parametrize(
     ("encoding", "shown"),
     [
-        ("ascii", r"\u30e9 \xe9\U0001f43f\ud800|"),
         ("latin-1:strict", "\\u30e9 é\\U0001f43f\\ud800|"),
         ("utf-8", "ラ é\U0001f43f\\ud800|"),
         ("utf-16", "ラ é\U0001f43f\\ud800|"),
-        ("utf-16-le", "ラ é\U0001f43f\\ud800|"),
     ],
 )
 def test_text_is_shown_in_any_encoding(run_process, encoding, shown):

@@ -100,13 +100,13 @@ def test_five_megabytes_without_a_space():
         app = pilot.app
         await send(pilot, "one")
         await until(pilot, lambda: "x" in shown(app))
-        await pilot.resize_terminal(60, 20)
+        await pilot.resize_terminal(120, 20)
         await idle_again(pilot)
         assert shown(app).count("x") == 5_000_000
         await pilot.press("f3", "f3", "H", "i")
         assert app.query_one("Input").value == "Hi"
 
-    drive(app_with(FakeTurn(*pieces, done(101))), scenario, size=(20, 10))
+    drive(app_with(FakeTurn(*pieces, done(101))), scenario, size=(80, 10))
 
 
 class Flood(FakeTurn):

@@ -149,12 +149,28 @@ def test_the_footer_is_right_when_a_turn_is_dropped_behind_the_help():
         await idle_again(pilot)
         await pilot.press("escape")
         keys = app.screen.query("FooterKey")
+        disabled = ["cancel", "reconnect"]
         await until(
             pilot,
-            lambda: [key.action for key in keys if key.has_class("-disabled")] == ["cancel"],
+            lambda: [key.action for key in keys if key.has_class("-disabled")] == disabled,
         )
 
     drive(answering(FakeTurn(text("# Hi"), gate, DROPPED)), scenario)
+
+
+def test_a_key_in_the_footer_may_be_clicked_as_soon_as_it_does_something():
+    async def scenario(pilot):
+        app = pilot.app
+        await until(pilot, lambda: "F3 Markdown" in screen(app)[-1])
+        (key,) = [each for each in app.query("FooterKey") if each.action == "markdown"]
+        await pilot.click(key)
+        assert not app._answer_view.display
+        await send(pilot, "one")
+        await idle_again(pilot)
+        await pilot.click(key)
+        await until(pilot, lambda: app._answer_view.display)
+
+    drive(answering(FakeTurn(text("# Hi"), done())), scenario)
 
 
 def test_ctrl_s_saves_to_a_new_file_each_time(tmp_path, monkeypatch):

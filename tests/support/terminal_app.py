@@ -3,6 +3,7 @@
 import asyncio
 import re
 import time
+from unittest.mock import patch
 
 from ratatoskr_proto import Done, SseId, Text
 
@@ -48,12 +49,27 @@ class FakeTurn:
         raise StopAsyncIteration
 
 
+async def nothing_to_do(*_):
+    """Let the app go on until nothing is left but to wait.
+
+    Textual finds that out by looking at the clock of the CPU every fiftieth of a second, and two or
+    three times for each key.
+    """
+    await asyncio.sleep(0)
+    while asyncio.get_running_loop()._ready:
+        await asyncio.sleep(0)
+
+
 def drive(app, scenario, size=(80, 24)):
     """Run ``await scenario(pilot)`` with the app."""
 
     async def main():
-        async with app.run_test(size=size) as pilot:
-            await scenario(pilot)
+        with (
+            patch("textual.app.wait_for_idle", nothing_to_do),
+            patch("textual.pilot.wait_for_idle", nothing_to_do),
+        ):
+            async with app.run_test(size=size) as pilot:
+                await scenario(pilot)
 
     asyncio.run(main())
 

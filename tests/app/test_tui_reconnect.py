@@ -1,0 +1,151 @@
+"""The terminal app, when a turn that is lost is to go on by itself."""
+
+import contextlib
+import re
+
+import pytest
+from support.terminal_app import FakeTurn, done, drive, screen, send, shown, until
+
+import ratatoskr.commands.tui
+import ratatoskr.tui
+from ratatoskr import _reconnect
+from ratatoskr._turn_status import TurnStatus
+from ratatoskr.demo_server import DemoServer, Script
+from ratatoskr.tui import AppState, RatatoskrApp
+from ratatoskr_proto import ReconnectPolicy, SseId
+
+
+@pytest.fixture(autouse=True)
+def in_no_time(monkeypatch):
+    monkeypatch.setattr(_reconnect, "POLICY", ReconnectPolicy(floor=0.001, ceiling=0.01))
+
+
+@contextlib.asynccontextmanager
+async def dropping(app, query):
+    """A demo server for the app."""
+    async with DemoServer(Script()).listening() as url:
+        app._url = f"{url}?{query}"
+        yield
+
+
+async def idle_again(pilot):
+    await until(pilot, lambda: pilot.app.state is AppState.IDLE)
+
+
+def status(app):
+    return screen(app)[-2]
+
+
+def test_f4_has_the_turns_from_the_next_one_on_go_on_by_themselves():
+    async def scenario(pilot):
+        app = pilot.app
+        async with dropping(app, "drop-every=3&events=8&pace=0.001"):
+            await send(pilot, "Hi")
+            await idle_again(pilot)
+            await pilot.press("f4")
+            assert " idle · reconnect on · turn 93 · " in status(app)
+            await send(pilot, "Hi")
+            await until(pilot, lambda: "[done]" in shown(app))
+            await pilot.press("f4")
+            assert " idle · turn 94 · last 94:8 · 8 events · " in status(app)
+            await send(pilot, "Hi")
+            await until(pilot, lambda: shown(app).count("[connection_dropped]") == 2)
+        first, whole, last = re.findall(r"> Hi\n(.*?)(?=\[reconnect\]|\Z)", shown(app), re.DOTALL)
+        assert whole == "You said: Hi\n\nRatatoskr runs up and do\n[done]\n"
+        assert "[connection_dropped] last_sse_id=93:3" in first
+        assert "[connection_dropped] last_sse_id=95:3" in last
+        assert re.findall(r"\[reconnect\].*", shown(app)) == ["[reconnect] on", "[reconnect] off"]
+
+    drive(RatatoskrApp("http://127.0.0.1/"), scenario)
+
+
+def test_escape_ends_a_wait_at_once_and_ctrl_r_goes_on(monkeypatch):
+    policy = ReconnectPolicy(floor=1000, ceiling=1000, jitter=0)
+    monkeypatch.setattr(_reconnect, "POLICY", policy)
+
+    async def scenario(pilot):
+        app = pilot.app
+        async with dropping(app, "drop-every=3&events=4"):
+            await send(pilot, "Hi")
+            await until(pilot, lambda: "reconnecting in" in status(app))
+            assert re.search(
+                r" reconnecting in \d+ s · turn 93 · last 93:3 · 3 events$", status(app)
+            )
+            await pilot.press("escape")
+            assert app.state is AppState.IDLE
+            assert shown(app).endswith("\n[cancelled]\n")
+            await until(pilot, lambda: app._worker.is_finished)
+            await pilot.press("ctrl+r")
+            await until(pilot, lambda: "[done]" in shown(app))
+        assert shown(app).endswith("[cancelled]\n[resume] last_sse_id=93:3\n[done]\n")
+
+    drive(RatatoskrApp("http://127.0.0.1/", reconnect=True), scenario)
+
+
+def test_f4_while_a_turn_runs_says_from_when_on():
+    async def scenario(pilot):
+        app = pilot.app
+        async with dropping(app, "stall&at=3"):
+            await send(pilot, "Hi")
+            await until(pilot, lambda: "You said" in shown(app))
+            await pilot.press("f4")
+            assert shown(app).endswith("[reconnect] on from the next turn\n")
+            assert "reconnect on" not in status(app)
+
+    drive(RatatoskrApp("http://127.0.0.1/"), scenario)
+
+
+def test_f4_does_nothing_where_somebody_else_opens_the_turns():
+    async def scenario(pilot):
+        await pilot.press("f4")
+        assert shown(pilot.app) == ""
+
+    drive(RatatoskrApp(open_turn=lambda target: FakeTurn(done())), scenario)
+
+
+def test_the_key_is_in_the_footer_where_there_is_room():
+    async def scenario(pilot):
+        keys = "F3 Markdown  F1 Help  F4 Reconnect"
+        await until(pilot, lambda: screen(pilot.app)[-1].endswith(keys))
+
+    drive(RatatoskrApp("http://127.0.0.1/"), scenario, size=(92, 24))
+
+
+def test_the_status_line_counts_down():
+    now = [0.0]
+    status = TurnStatus(lambda: now[0])
+    status.begin(None)
+    status.count(SseId(93, 1))
+    status.wait("[reconnecting]", 2.5)
+    said = [status.line("streaming", 78)]
+    for now[0] in (1.0, 2.4, 2.5):
+        said.append(status.line("streaming", 78))
+    assert [line.partition(" · ")[0] for line in said] == [
+        "reconnecting in 3 s",
+        "reconnecting in 2 s",
+        "reconnecting in 1 s",
+        "reconnecting",
+    ]
+    status.wait("[reconnecting]", 4)
+    assert status.line("streaming", 20).startswith("back in 4s 93:1 1ev")
+    status.hear()
+    assert status.line("streaming", 78).startswith("streaming · ")
+
+
+def test_the_option_turns_it_on(run_main, monkeypatch):
+    class App:
+        def __init__(self, url, **options):
+            given.append((url, options))
+
+        def run(self):
+            pass
+
+    given = []
+    monkeypatch.setattr(ratatoskr.commands.tui, "is_terminal", lambda stream: True)
+    monkeypatch.setattr(ratatoskr.tui, "RatatoskrApp", App)
+    assert run_main("tui", "--reconnect").code == 0
+    assert run_main("tui", "http://127.0.0.1/").code == 0
+    assert given == [
+        (None, {"headers": [], "reconnect": True}),
+        ("http://127.0.0.1/", {"headers": [], "reconnect": False}),
+    ]
