@@ -43,7 +43,8 @@ class TurnProtocol(asyncio.Protocol):
 
 
 async def main(url: str) -> bool:
-    exchange = SseExchange("POST", url, body=b"Hello")
+    json = [("Content-Type", "application/json")]
+    exchange = SseExchange("POST", url, headers=json, body=b'{"message": "Hello"}')
     connecting = asyncio.get_running_loop().create_connection(
         lambda: TurnProtocol(exchange), exchange.host, exchange.port, ssl=exchange.tls
     )

@@ -1,17 +1,33 @@
-"""What the documents say works: their Python runs, and the README's commands are those of CI."""
+"""What the documents say works: their Python runs, the README's commands are those of CI, links
+lead somewhere, and what tells of the code is up to date. CI builds the pages themselves.
+"""
 
+import importlib
+import importlib.util
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCKS = [
     (page.name, block)
     for page in PAGES
     for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 ]
+REFERENCE = [
+    "ratatoskr_proto",
+    "ratatoskr_proto.testing",
+    "ratatoskr_transports",
+    "ratatoskr_transports.httpx",
+    "ratatoskr_transports.testing",
+]
+
+
+def read(name):
+    return (ROOT / name).read_text(encoding="utf-8")
 
 
 def test_there_are_blocks():
@@ -24,14 +40,48 @@ def test_python_of_the_documents_runs(page, block):
 
 
 def test_ci_calls_the_test_command_of_the_readme_word_for_word():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    commands = re.findall(r"```console\n(.*)\n```", readme)
+    commands = re.findall(r"```console\n(.*)\n```", read("README.md"))
     assert len(commands) == 2
-    lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").split("\n")
-    assert commands[1] in [line.strip() for line in lines]
+    assert commands[1] in [line.strip() for line in read(".ci/run").split("\n")]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_between_the_documents_lead_somewhere(page):
-    for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+    for link in re.findall(r"\]\(([^)#:]+)[^):]*\)", page.read_text(encoding="utf-8")):
         assert (page.parent / link).exists(), link
+
+
+def test_every_page_is_in_the_contents():
+    contents = read("mkdocs.yml")
+    for page in (ROOT / "docs").rglob("*.md"):
+        assert f": {page.relative_to(ROOT / 'docs').as_posix()}\n" in contents
+
+
+@pytest.mark.parametrize("module", REFERENCE)
+def test_the_reference_has_every_public_name(module):
+    pages = "\n".join(read(page) for page in (ROOT / "docs" / "reference").glob("*.md"))
+    found = re.findall(rf"^::: {re.escape(module)}\.(\w+)$", pages, re.MULTILINE)
+    assert sorted(found) == sorted(importlib.import_module(module).__all__)
+
+
+def test_the_picture_of_the_states_is_that_of_the_table():
+    spec = importlib.util.spec_from_file_location("draw_states", ROOT / "docs" / "draw_states.py")
+    draw_states = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(draw_states)
+    assert draw_states.PICTURE.read_text(encoding="utf-8") == draw_states.draw()
+
+
+def test_what_the_architecture_names_is_there():
+    for row in re.findall(r"^\| \d+ \|.*$", read("ARCHITECTURE.md"), re.MULTILINE):
+        *_, files, names, _ = row.split("|")
+        text = "\n".join(read(file) for file in re.findall(r"`(.*?)`", files))
+        for name in re.findall(r"`(.*?)`", names):
+            assert re.search(rf"(def|class) {name}\b", text), name
+    for file in re.findall(r"`([\w/]+\.py)`", read("ARCHITECTURE.md")):
+        assert (ROOT / file).exists(), file
+
+
+def test_the_quick_start_names_every_extra():
+    extras = tomllib.loads(read("pyproject.toml"))["project"]["optional-dependencies"]
+    table = re.findall(r"^\| (`.*`) \|", read("docs/index.md"), re.MULTILINE)
+    assert sorted(re.findall(r"`(\w+)`", " ".join(table))) == sorted(extras)
