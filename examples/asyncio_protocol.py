@@ -1,6 +1,5 @@
-"""Reads a turn in an `asyncio.Protocol`, over http or https: ten seconds to connect, then sixty
-without a byte, and it gives up. Usage: python examples/asyncio_protocol.py URL
-"""
+"""Reads a turn in an `asyncio.Protocol`: ten seconds to connect, sixty without a byte, no more.
+Usage: python examples/asyncio_protocol.py URL"""
 
 import asyncio
 import sys
