@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
-# [0-9] and not \d, which also takes the digits of other scripts. 19 digits hold any 63-bit number
-# and stay far below the length at which int() refuses to convert.
-_PATTERN = re.compile(r"([0-9]{1,19}):([0-9]{1,19})")
+# 19 digits hold any 63-bit number and stay far below the length at which int() refuses to convert.
+_MAX_DIGITS = 19
 
 
 class SseId(NamedTuple):
@@ -28,13 +26,19 @@ class SseId(NamedTuple):
         """
         if not isinstance(raw, str):
             raise TypeError(f"an SSE id is read from a str, not {type(raw).__name__}")
-        match = _PATTERN.fullmatch(raw)
-        if match is None:
+        turn_id, _, seq = raw.partition(":")
+        if not (
+            raw.isascii()  # or isdigit() would take the digits of other scripts
+            and turn_id.isdigit()
+            and seq.isdigit()
+            and len(turn_id) <= _MAX_DIGITS
+            and len(seq) <= _MAX_DIGITS
+        ):
             raise ValueError(
                 f"an SSE id is written '<turn>:<seq>', such as '42:3', each 1 to 19 ASCII digits; "
                 f"got {raw[:64]!r}"
             )
-        return cls(int(match[1]), int(match[2]))
+        return cls(int(turn_id), int(seq))
 
     def __str__(self) -> str:
         return f"{self.turn_id}:{self.seq}"
