@@ -304,12 +304,12 @@ class _TurnWire(EventStreamDecoder):
 
     def _receive_text(self, text: str, out: TurnDecoder) -> bool:
         position = 0
-        while position < len(text):
+        while True:
             position = self._receive_usual(text, position, out)
             if out._wire is None:
                 return True
             if position >= len(text):
-                break
+                return False
             # One block of any shape; no more, so that nothing counts behind the end of the turn.
             end = text.find("\n\n", position) + 1 or len(text)
             frames: list[Any] = []
@@ -318,7 +318,6 @@ class _TurnWire(EventStreamDecoder):
                 if out._receive(out._judge, frame.data, frame.id):
                     return True
             position = end + 1
-        return False
 
     def _receive_usual(self, text: str, position: int, turn: TurnDecoder) -> int:
         """Read blocks as long as each is a line with an id of the turn and one with JSON, by far
@@ -333,6 +332,7 @@ class _TurnWire(EventStreamDecoder):
         turn_id, last, seq = turn._turn_id, turn._last_sse_id, ""
         scans = turn._loads is _loads and turn._replay_end is None
         texts = turn._event_types.get("text") is Text
+        append = turn._items.append
         while text.startswith(start_of_id, position):
             id_end = text.find("\n", position)
             data_end = text.find("\n", id_end + 1)
@@ -358,7 +358,7 @@ class _TurnWire(EventStreamDecoder):
                 and body.get("type") == "text"
                 and type(value := body.get("text")) is str
             ):
-                turn._items.append(new_text(sse_id, body, value))
+                append(new_text(sse_id, body, value))
                 last = sse_id
                 continue
             turn._last_sse_id = last

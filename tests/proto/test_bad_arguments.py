@@ -1,0 +1,59 @@
+"""A bad argument is a TypeError that says what it was and what would be right."""
+
+import dataclasses
+from types import SimpleNamespace
+
+import pytest
+
+from ratatoskr_proto import (
+    EventStreamDecoder,
+    EventTypes,
+    SseConnectionDropped,
+    SseId,
+    Text,
+    TurnDecoder,
+)
+
+TEXT = b'id: 42:1\ndata: {"type":"text","text":"a"}\n\n'
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: EventStreamDecoder().receive_data("a"), "bytearray or memoryview, not str"),
+        (lambda: TurnDecoder().receive_data([1]), "bytearray or memoryview, not list"),
+        (lambda: TurnDecoder().receive_eof(None), "reason must be a str, not NoneType"),
+        (lambda: TurnDecoder().receive_eof(b""), "reason must be a str, not bytes"),
+        (
+            lambda: TurnDecoder().receive_sse(SimpleNamespace(event=None, data=1, id=None)),
+            "data of this SimpleNamespace is not",
+        ),
+        (lambda: SseConnectionDropped("42:1", "reset"), "an SseId or None, not str"),
+    ],
+)
+def test_message_names_the_type_that_was_given(call, words):
+    with pytest.raises(TypeError, match=words):
+        call()
+
+
+@pytest.mark.parametrize("wrong", ["no event", "another id"])
+def test_event_class_that_builds_something_else_is_named(wrong):
+    @dataclasses.dataclass(frozen=True)
+    class Wrong(Text):
+        @classmethod
+        def from_body(cls, sse_id, body):
+            if wrong == "no event":
+                return SimpleNamespace(sse_id=sse_id)
+            return Text("a", sse_id=SseId(42, 2), body=body)
+
+    decoder = TurnDecoder(event_types=EventTypes(Wrong))
+    with pytest.raises(TypeError, match=r"Wrong.from_body\(\) must .* it was given, not "):
+        decoder.receive_data(TEXT)
+    assert decoder.receive_data(TEXT) == []
+
+
+def test_view_of_larger_items_is_read_as_its_bytes():
+    decoder = EventStreamDecoder()
+    decoder.receive_data(b"data: a")
+    numbers = memoryview(b"bcdefgh\n\ndata: ijk\n\n").cast("I")
+    assert [event.data for event in decoder.receive_data(numbers)] == ["abcdefgh", "ijk"]
