@@ -50,12 +50,6 @@ def one_authority(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def _measures_no_coverage(no_cover):
-    """The packages below are covered by their own tests. To trace what the app does with them
-    would cost more than the app."""
-
-
-@pytest.fixture(autouse=True)
 def surroundings(monkeypatch, one_authority):
     """Takes the settings of a proxy away from what runs in this process and in others."""
     for name in list(os.environ):

@@ -87,6 +87,7 @@ def test_bomb_of_one_line_ends_at_the_limit_within_memory_of_its_order(adapter):
     assert peak < 8 * MIB
 
 
+@pytest.mark.no_cover  # ten thousand times the same lines
 @every_adapter
 def test_bomb_of_small_events_is_undone_as_it_is_read(adapter):
     body = coded("gzip", bomb(b"data: 89abcdef\n\n" * (MIB // 16)))

@@ -8,15 +8,16 @@ from support.adapters import ADAPTERS
 from support.colours import play
 from support.fault_servers import server_context, trusting_context
 from support.raw_server import CHUNKED, HEAD, LAST_CHUNK, TIMEOUT, TO_CLOSE, chunk, serving
-from support.vectors import chunks_of, load
+from support.vectors import chunks_of
 
 from ratatoskr_proto import encode_comment, encode_event
+from ratatoskr_proto.testing import vectors
 
 every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 TURN = [encode_event(f'{{"type":"text","text":"{n}"}}', id=f"7:{n}") for n in range(4)]
 TURN += [encode_event('{"type":"done"}', id="7:4")]
 
-REPORTS = [case for case in load("bug_reports") if case["fault_kind"].startswith("latency/")]
+REPORTS = [case for case in vectors("bug_reports") if case["fault_kind"].startswith("latency/")]
 
 
 def to_close(event):
@@ -54,6 +55,7 @@ FRAMINGS = {
 }
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 @every_adapter
 @pytest.mark.parametrize("framing", FRAMINGS)
 def test_event_is_handed_out_before_the_next_one_is_sent(adapter, framing):

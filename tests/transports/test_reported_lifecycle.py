@@ -1,7 +1,7 @@
 """The lifecycle faults that people reported of other clients, over every adapter.
 
-Each case of tests/vectors/bug_reports.jsonl has a test of its name. Those of latency are in
-test_latency.py.
+Each case of ratatoskr_proto/testing/vectors/bug_reports.jsonl has a test of its name. Those of
+latency are in test_latency.py.
 """
 
 import logging
@@ -14,14 +14,15 @@ import pytest
 from support.adapters import ADAPTERS
 from support.colours import play
 from support.raw_server import CHUNKED, LAST_CHUNK, TIMEOUT, chunk, serving
-from support.vectors import chunks_of, load
+from support.vectors import chunks_of
 
 from ratatoskr_proto import SseConnectionDropped
+from ratatoskr_proto.testing import vectors
 
 every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 REPORTS = {
     case["name"]: case
-    for case in load("bug_reports")
+    for case in vectors("bug_reports")
     if case["fault_kind"].startswith("lifecycle/")
 }
 

@@ -11,6 +11,7 @@ import pytest
 from support.adapters import ADAPTERS
 
 from ratatoskr_proto import RatatoskrError, SseConnectFailed, SseConnectionDropped, TurnState
+from ratatoskr_transports._check_server import _read_request
 from ratatoskr_transports.anyio import stream_turn
 from ratatoskr_transports.httpx import stream_turn_sync
 from ratatoskr_transports.testing import check_transport, check_transport_sync
@@ -325,3 +326,10 @@ def test_async_transport_is_no_sync_one():
 def test_what_is_no_context_manager_is_a_type_error():
     with pytest.raises(TypeError, match="must return a context manager, not list"):
         check_transport_sync(lambda url, **options: [])
+
+
+def test_server_gives_up_a_client_that_asks_for_nothing():
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    with ours, pytest.raises(ConnectionError):
+        _read_request(ours)
