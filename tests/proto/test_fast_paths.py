@@ -18,6 +18,7 @@ from ratatoskr_proto import (
     SseId,
     Text,
     TurnDecoder,
+    TurnState,
 )
 from ratatoskr_proto.testing import reference_decode
 
@@ -133,3 +134,14 @@ def test_events_of_the_short_way_are_like_any_other():
     assert (event, hash(event), repr(event)) == (same, hash(same), repr(same))
     assert type(event.sse_id) is SseId
     assert type(feed_wire(stream("id: 1\ndata: x")[1]).items[0]) is ServerSentEvent
+
+
+def test_nothing_counts_behind_the_end_however_the_limit_divides_a_chunk():
+    before = [f"id: 42:{seq}\ndata: {TEXT}" for seq in range(1, 4)]
+    end = 'id: 42:4\ndata: {"type":"done"}'
+    behind = [f"retry: 5\nid: 42:{seq}\ndata: {TEXT}" for seq in range(5, 30)]
+    _, chunks = stream(*before, end, *behind)
+    for limit in range(50, 250):
+        result = feed_turn(chunks, max_event_bytes=limit)
+        assert (len(result.items), result.last_sse_id) == (4, (42, 4))
+        assert (result.state, result.retry_ms, result.pending) == (TurnState.DONE, None, False)
