@@ -145,3 +145,15 @@ def test_nothing_counts_behind_the_end_however_the_limit_divides_a_chunk():
         result = feed_turn(chunks, max_event_bytes=limit)
         assert (len(result.items), result.last_sse_id) == (4, (42, 4))
         assert (result.state, result.retry_ms, result.pending) == (TurnState.DONE, None, False)
+
+
+def test_own_loads_reads_every_frame():
+    read = []
+
+    def loads(text):
+        read.append(text)
+        return {"type": "text", "text": "mine"}
+
+    _, chunks = stream(*(f"id: 42:{seq}\ndata: {TEXT}" for seq in range(1, 5)))
+    assert [event.text for event in feed_turn(chunks, loads=loads).items] == ["mine"] * 4
+    assert read == [TEXT] * 4
