@@ -55,8 +55,9 @@ def headers_sent(run):
         heads = []
 
         def handler(peer):
-            good(peer)
-            heads.append(peer.head.decode())
+            peer.read_request()
+            heads.append(peer.head.decode())  # before the answer, which ends the command
+            peer.send(CHUNKED, TURN, LAST_CHUNK)
 
         with serving(handler) as server:
             assert run(server.url, *options).code == 0
