@@ -36,7 +36,21 @@ CursorT = TypeVar("CursorT", bound=Cursor[Any])
 class _Stream(Generic[SourceT, CursorT]):
     """What async and sync streams of both kinds share: where they stand."""
 
+    _opener: Opener | SyncOpener | None = None
     _resumption: Resumption | None = None
+
+    @classmethod
+    def opened_by(cls, opener: Any, resumption: Any, **options: Any) -> Self:
+        """For adapters: a stream that is opened when it is entered, by an ``Opener`` or a
+        ``SyncOpener``, and that goes on as its ``resumption`` has it, if any. ``options`` are those
+        of the class.
+        """
+        stream = cls(None, **options)
+        stream._opener = opener
+        if resumption is not None:
+            resumption.watch(stream._cursor)
+            stream._resumption = resumption
+        return stream
 
     def __init__(
         self, source: SourceT | None, cursor: CursorT, event_timeout: float | None
@@ -120,18 +134,6 @@ class AsyncStream(_Stream[Source, CursorT]):
 
     _opener: Opener | None = None
     _resumption: AsyncResumption | None = None
-
-    @classmethod
-    def opened_by(cls, opener: Opener, resumption: AsyncResumption | None, **options: Any) -> Self:
-        """For adapters: a stream that ``async with`` opens and that goes on as ``resumption`` has
-        it. ``options`` are those of the class.
-        """
-        stream = cls(None, **options)
-        stream._opener = opener
-        if resumption is not None:
-            resumption.watch(stream._cursor)
-            stream._resumption = resumption
-        return stream
 
     async def __aenter__(self) -> Self:
         """Open the stream, if it is not open yet.
@@ -253,20 +255,6 @@ class SyncStream(_Stream[SyncSource, CursorT]):
 
     _opener: SyncOpener | None = None
     _resumption: SyncResumption | None = None
-
-    @classmethod
-    def opened_by(
-        cls, opener: SyncOpener, resumption: SyncResumption | None, **options: Any
-    ) -> Self:
-        """For adapters: a stream that ``with`` opens and that goes on as ``resumption`` has it.
-        ``options`` are those of the class.
-        """
-        stream = cls(None, **options)
-        stream._opener = opener
-        if resumption is not None:
-            resumption.watch(stream._cursor)
-            stream._resumption = resumption
-        return stream
 
     def __enter__(self) -> Self:
         """Open the stream, if it is not open yet.

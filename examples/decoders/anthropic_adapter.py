@@ -1,19 +1,12 @@
 """anthropic for ``ratatoskr check-decoder``: its SSE decoder, which is private there."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from anthropic._streaming import SSEDecoder
+from whole_stream import WholeStream
 
 
-class Anthropic:
-    """All events come with the end, since the decoder pulls its bytes from an iterator."""
-
-    def __init__(self) -> None:
-        self.chunks: list[bytes] = []
-
-    def receive_data(self, chunk: bytes) -> list[Any]:
-        self.chunks.append(chunk)
-        return []
-
-    def receive_eof(self) -> list[Any]:
-        return list(SSEDecoder().iter_bytes(iter(self.chunks)))
+class Anthropic(WholeStream):
+    def events(self) -> Iterator[Any]:
+        yield from SSEDecoder().iter_bytes(iter(self.chunks))

@@ -1,19 +1,12 @@
 """sseclient-py for ``ratatoskr check-decoder``."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from sseclient import SSEClient
+from whole_stream import WholeStream
 
 
-class SseclientPy:
-    """All events come with the end, since the library pulls its bytes from an iterator."""
-
-    def __init__(self) -> None:
-        self.chunks: list[bytes] = []
-
-    def receive_data(self, chunk: bytes) -> list[Any]:
-        self.chunks.append(chunk)
-        return []
-
-    def receive_eof(self) -> list[Any]:
-        return list(SSEClient(iter(self.chunks)).events())
+class SseclientPy(WholeStream):
+    def events(self) -> Iterator[Any]:
+        return SSEClient(iter(self.chunks)).events()

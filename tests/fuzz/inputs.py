@@ -1,9 +1,8 @@
 """What the targets make of an input: first choices, a byte each, then the bytes to be read."""
 
-import base64
 from collections.abc import Callable, Iterator
 
-from ratatoskr_proto.testing import vectors
+from ratatoskr_proto.testing._vectors import vector_streams
 
 LONGEST_SEED = 1000  # bytes: short inputs are run far more often
 
@@ -61,6 +60,4 @@ def receive(take: Callable[[bytearray], list], chunk: bytes) -> list:
 
 def streams() -> list[list[bytes]]:
     """The streams of the vectors, in chunks, but for long ones."""
-    found = [[base64.b64decode(case["input_b64"])] for case in vectors("conformance")]
-    found += [[*map(base64.b64decode, case["chunks_b64"])] for case in vectors("bug_reports")]
-    return [chunks for chunks in found if sum(map(len, chunks)) <= LONGEST_SEED]
+    return [chunks for chunks in vector_streams() if sum(map(len, chunks)) <= LONGEST_SEED]

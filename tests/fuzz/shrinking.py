@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from ratatoskr_proto.testing._shrink import shrink
+
 
 def failure(check: Callable[[bytes], None], data: bytes) -> Exception | None:
     """What a check raises for an input, if anything."""
@@ -13,16 +15,8 @@ def failure(check: Callable[[bytes], None], data: bytes) -> Exception | None:
 
 
 def shrunk(check: Callable[[bytes], None], data: bytes) -> bytes:
-    """The smallest input that can be had by leaving parts out, and that fails as ``data`` does."""
+    """A smaller input that fails as ``data`` does."""
     kind = type(failure(check, data))
-    size = len(data)
-    while size:
-        place = 0
-        while place < len(data):
-            less = data[:place] + data[place + size :]
-            if kind is not type(None) and type(failure(check, less)) is kind:
-                data = less
-            else:
-                place += size
-        size //= 2
-    return data
+    if kind is type(None):
+        return data
+    return shrink(data, lambda less: type(failure(check, less)) is kind)

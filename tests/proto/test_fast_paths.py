@@ -9,7 +9,7 @@ import json
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from support.feeding import cut, feed_turn, feed_wire
+from support.feeding import feed_turn, feed_wire
 
 from ratatoskr_proto import (
     DEFAULT_EVENT_TYPES,
@@ -20,7 +20,7 @@ from ratatoskr_proto import (
     TurnDecoder,
     TurnState,
 )
-from ratatoskr_proto.testing import reference_decode
+from ratatoskr_proto.testing import chunkings, reference_decode
 
 TEXT = '{"type":"text","text":"a"}'
 IDS = [
@@ -52,7 +52,7 @@ def streams(draw):
     blocks = draw(st.lists(usual_blocks | any_blocks, max_size=8))
     line_end = draw(line_ends)
     data = "".join(f"{block}\n\n" for block in blocks).replace("\n", line_end).encode()
-    return data, cut(data, draw(st.lists(st.integers(0, len(data)), max_size=4)))
+    return data, draw(chunkings(data))
 
 
 def general_turn(data, **options):
