@@ -24,7 +24,7 @@ from anyio.from_thread import start_blocking_portal
 import ratatoskr_transports.anyio
 import ratatoskr_transports.httpx
 import ratatoskr_transports.trio
-from ratatoskr._mimir import Turn
+from ratatoskr._demo.mimir import Turn
 from ratatoskr.demo_server import DemoServer
 from ratatoskr_proto import ReconnectPolicy, SseId, TurnState
 

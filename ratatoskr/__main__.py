@@ -6,7 +6,7 @@ import sys
 def main() -> int:
     """Run the command and return its exit code."""
     try:
-        from ratatoskr import cli
+        from . import cli
 
         return cli.main()
     except ModuleNotFoundError as error:
@@ -14,7 +14,7 @@ def main() -> int:
             raise
         print(
             f"ratatoskr: the command needs {error.name}; install it with: "
-            f"pip install 'ratatoskr[app]'",
+            f"pip install 'ratatoskr-sse[app]'",
             file=sys.stderr,
         )
         return 2

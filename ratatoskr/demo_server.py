@@ -25,8 +25,8 @@ import h11
 
 from ratatoskr_proto import SseId
 
-from ._faults import SLOW_SECONDS, End, Faults
-from ._mimir import Turn
+from ._demo.faults import SLOW_SECONDS, End, Faults
+from ._demo.mimir import Turn
 
 DEFAULT_EVENTS = 1100
 FIRST_TURN = 93

@@ -1,4 +1,4 @@
-"""What an asyncio program needs to read turns over httpx: ``pip install 'ratatoskr[httpx]'``.
+"""What an asyncio program needs to read turns over httpx: ``pip install 'ratatoskr-sse[httpx]'``.
 
     from ratatoskr.sse_client import stream_turn
 

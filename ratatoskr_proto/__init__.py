@@ -20,11 +20,18 @@ from ._errors import (
 from ._events import DEFAULT_EVENT_TYPES, Done, Event, EventTypes, ServerError, Text, Unknown
 from ._reconnect import GiveUp, Reconnector, ReconnectPolicy, Wait, is_retryable
 from ._sse_id import SseId
-from ._turn import TurnDecoder, TurnState
-from ._wire import Comment, EventStreamDecoder, ServerSentEvent
+from ._turn import TurnDecoder, TurnItem, TurnState
+from ._wire import (
+    DEFAULT_MAX_EVENT_BYTES,
+    Comment,
+    EventStreamDecoder,
+    ServerSentEvent,
+    WireItem,
+)
 
 __all__ = [
     "DEFAULT_EVENT_TYPES",
+    "DEFAULT_MAX_EVENT_BYTES",
     "Comment",
     "Done",
     "Event",
@@ -47,9 +54,11 @@ __all__ = [
     "Text",
     "TurnDecoder",
     "TurnIdFlip",
+    "TurnItem",
     "TurnState",
     "Unknown",
     "Wait",
+    "WireItem",
     "encode_comment",
     "encode_event",
     "is_retryable",

@@ -8,11 +8,12 @@ which needs extra ``h11``. See docs/transports.md.
 
 from typing import TYPE_CHECKING, Any
 
-from ._sources import Source, SyncSource
-from ._streams import EventStream, SyncEventStream, SyncTurnStream, TurnStream
+from ._streams.labels import error_label
+from ._streams.sources import Source, SyncSource
+from ._streams.streams import EventStream, SyncEventStream, SyncTurnStream, TurnStream
 
 if TYPE_CHECKING:
-    from ._exchange import SseExchange
+    from ._http.sse_exchange import SseExchange
 
 __all__ = [
     "EventStream",
@@ -22,13 +23,14 @@ __all__ = [
     "SyncSource",
     "SyncTurnStream",
     "TurnStream",
+    "error_label",
 ]
 
 
 def __getattr__(name: str) -> Any:
     # Only the exchange needs h11, so only asking for it imports that.
     if name == "SseExchange":
-        from ._exchange import SseExchange
+        from ._http.sse_exchange import SseExchange
 
         return SseExchange
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

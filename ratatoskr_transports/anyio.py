@@ -1,4 +1,4 @@
-"""Streams over anyio, on asyncio and on trio: ``pip install 'ratatoskr[anyio]'``.
+"""Streams over anyio, on asyncio and on trio: ``pip install 'ratatoskr-sse[anyio]'``.
 
 from ratatoskr_transports.anyio import stream_turn
 
@@ -18,9 +18,9 @@ import anyio.abc
 
 from ratatoskr_proto import SseId
 
-from ._loops import check_seconds
-from ._opening import BodySource, H11Transport
-from ._streams import TurnOptions, TurnStream
+from ._adapters.h11 import BodySource, H11Transport
+from ._streams.loops import check_seconds
+from ._streams.streams import TurnOptions, TurnStream
 
 __all__ = ["reconnect_turn", "stream_events", "stream_turn", "wrap"]
 

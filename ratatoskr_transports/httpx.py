@@ -1,4 +1,4 @@
-"""Streams over clients of httpx, and of its successor httpx2: ``pip install 'ratatoskr[httpx]'``.
+"""Streams over clients of httpx and its successor httpx2: ``pip install 'ratatoskr-sse[httpx]'``.
 
     from ratatoskr_transports.httpx import stream_turn
 
@@ -22,9 +22,15 @@ import anyio
 
 from ratatoskr_proto import ReconnectPolicy, SseConnectFailed, SseId
 
-from ._head import refusal
-from ._httpx_source import Opener, ResponseSource, SyncOpener, SyncResponseSource, opened_over
-from ._request import (
+from ._adapters.httpx_client import (
+    Opener,
+    ResponseSource,
+    SyncOpener,
+    SyncResponseSource,
+    opened_over,
+)
+from ._http.head import refusal
+from ._http.request import (
     DEFAULT_HEADERS,
     Headers,
     Request,
@@ -36,9 +42,9 @@ from ._request import (
     resume_point,
     with_defaults,
 )
-from ._resume import AsyncResumption, SyncResumption, check_reconnect
-from ._sources import Opened, Refused
-from ._streams import (
+from ._streams.reconnect import AsyncResumption, SyncResumption, check_reconnect
+from ._streams.sources import Opened, Refused
+from ._streams.streams import (
     EventOptions,
     EventStream,
     SyncEventStream,

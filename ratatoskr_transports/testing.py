@@ -20,7 +20,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
-from ._checks import run_checks
+from ._testing.checks import run_checks
 
 __all__ = [
     "Pause",

@@ -1,4 +1,4 @@
-"""Streams over trio: ``pip install 'ratatoskr[trio]'``.
+"""Streams over trio: ``pip install 'ratatoskr-sse[trio]'``.
 
 from ratatoskr_transports.trio import stream_turn
 
@@ -20,9 +20,9 @@ import trio.abc
 
 from ratatoskr_proto import SseId
 
-from ._loops import check_seconds
-from ._opening import BodySource, H11Transport
-from ._streams import TurnOptions, TurnStream
+from ._adapters.h11 import BodySource, H11Transport
+from ._streams.loops import check_seconds
+from ._streams.streams import TurnOptions, TurnStream
 
 __all__ = ["reconnect_turn", "stream_events", "stream_turn", "wrap"]
 

@@ -103,7 +103,7 @@ def test_transports_have_no_other_lazy_names():
 def test_transports_export_the_names_of_the_guide():
     assert set(ratatoskr_transports.__all__) == {
         *["TurnStream", "SyncTurnStream", "EventStream", "SyncEventStream"],
-        *["Source", "SyncSource", "SseExchange"],
+        *["Source", "SyncSource", "SseExchange", "error_label"],
     }
 
 
@@ -147,7 +147,8 @@ def test_the_core_exports_every_public_class_and_function_that_it_imports():
 
 def test_the_core_exports_the_names_of_the_guide():
     assert set(ratatoskr_proto.__all__) == {
-        *["EventStreamDecoder", "ServerSentEvent", "Comment"],
+        *["EventStreamDecoder", "ServerSentEvent", "Comment", "WireItem"],
+        *["TurnItem", "DEFAULT_MAX_EVENT_BYTES"],
         *["TurnDecoder", "TurnState", "SseId", "DEFAULT_EVENT_TYPES", "EventTypes"],
         *["Event", "Text", "Done", "ServerError", "Unknown"],
         *["RatatoskrError", "ProtocolError", "MalformedSseData", "MalformedSseId"],

@@ -1,6 +1,6 @@
 """The scores of other decoders, as docs/testing-kit.md has them.
 
-pip install 'ratatoskr[bench]'
+pip install 'ratatoskr-sse[bench]'
 python examples/decoders/scores.py            # prints the tables
 python examples/decoders/scores.py --write    # puts them into docs/testing-kit.md
 """

@@ -43,6 +43,6 @@ def __getattr__(name: str) -> Any:
         from . import _strategies
     except ModuleNotFoundError as error:
         raise ImportError(
-            f"ratatoskr_proto.testing.{name} needs hypothesis: pip install 'ratatoskr[testing]'"
+            f"ratatoskr_proto.testing.{name} needs hypothesis: pip install 'ratatoskr-sse[testing]'"
         ) from error
     return getattr(_strategies, name)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ratatoskr import _json_lines
+from ratatoskr._shown import json_lines
 from ratatoskr_proto import SseId, Unknown, encode_comment, encode_event
 
 HI = encode_event('{"type": "text", "text": "Hi"}', id="42:1")
@@ -288,21 +288,21 @@ def test_no_depth_around_the_deepest_that_is_read_ends_in_a_traceback(decode):
 
 def test_a_body_that_cannot_be_written_is_the_first_200_characters_of_its_text():
     text = '{"type": "deep", "text": "' + "é" * 300 + '"}'
-    body = _json_lines.loads(text)
+    body = json_lines.loads(text)
     body["deep"] = nested(200_000)
-    line = _json_lines.event_line(Unknown("deep", sse_id=SseId(42, 1), body=body))
+    line = json_lines.event_line(Unknown("deep", sse_id=SseId(42, 1), body=body))
     assert json.loads(line) == {"type": "deep", "sse_id": "42:1", "raw": text[:200]}
     assert line.isascii()
 
 
 def test_a_turn_goes_on_behind_a_body_that_cannot_be_written(decode, monkeypatch):
-    def loads_deeper_than_dumps(text, loads=_json_lines.loads):
+    def loads_deeper_than_dumps(text, loads=json_lines.loads):
         body = loads(text)
         if body["type"] == "deep":
             body["deep"] = nested(200_000)
         return body
 
-    monkeypatch.setattr(_json_lines, "loads", loads_deeper_than_dumps)
+    monkeypatch.setattr(json_lines, "loads", loads_deeper_than_dumps)
     run = decode(event('{"type": "deep"}', seq=1) + DONE)
     assert run.lines == [{"type": "deep", "sse_id": "42:1", "raw": '{"type": "deep"}'}, DONE_LINE]
     assert run.code == 0

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from ratatoskr._mimir import Turn
+from ratatoskr._demo.mimir import Turn
 from ratatoskr_proto import encode_event
 
 if os.name != "posix":

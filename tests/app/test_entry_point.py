@@ -14,7 +14,7 @@ def test_the_script_runs_the_same_as_the_module():
 
 def test_the_module_can_be_run(run_process):
     run = run_process("--version")
-    assert metadata.version("ratatoskr").encode() in run.stdout
+    assert metadata.version("ratatoskr-sse").encode() in run.stdout
     assert run.code == 0
 
 
@@ -59,12 +59,12 @@ def test_what_comes_out_of_task_groups_is_told_as_if_it_came_alone(
 def test_without_click_it_says_which_extra_to_install(run_process, without_module):
     run = run_process("decode", command=without_module("click"))
     assert run.said == [
-        "ratatoskr: the command needs click; install it with: pip install 'ratatoskr[app]'"
+        "ratatoskr: the command needs click; install it with: pip install 'ratatoskr-sse[app]'"
     ]
     assert (run.code, run.stdout) == (2, b"")
 
 
 def test_a_module_of_our_own_that_is_missing_is_no_missing_extra(run_process, without_module):
-    run = run_process("decode", command=without_module("ratatoskr._decode"))
+    run = run_process("decode", command=without_module("ratatoskr.cli.decode"))
     assert run.said[-1].startswith("ModuleNotFoundError: ")
     assert run.code == 1

@@ -7,7 +7,7 @@ import anyio
 import pytest
 from support.demo import demo_serving, resume_turn, start_turn
 
-from ratatoskr._faults import FAULTS, Faults
+from ratatoskr._demo.faults import FAULTS, Faults
 from ratatoskr.cli import _run_turn
 from ratatoskr_proto import Done, RatatoskrError, SseId
 from ratatoskr_transports.anyio import reconnect_turn, stream_turn

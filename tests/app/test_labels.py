@@ -4,7 +4,7 @@ import pytest
 from support.endings import ENDS, ID, IDS
 
 import ratatoskr_proto
-from ratatoskr._labels import ExitCode, exit_code, label
+from ratatoskr._shown.labels import ExitCode, exit_code, label
 from ratatoskr_proto import (
     MalformedEnvelope,
     MalformedSseData,

@@ -109,7 +109,7 @@ def test_without_rich_a_progress_bar_says_which_extra_to_install(
 ):
     code, screen = on_terminal("decode", long_turn(), command=without_module("rich"))
     assert screen == (
-        b"ratatoskr: the command needs rich; install it with: pip install 'ratatoskr[app]'\r\n"
+        b"ratatoskr: the command needs rich; install it with: pip install 'ratatoskr-sse[app]'\r\n"
     )
     assert code == 2
 

@@ -8,7 +8,7 @@ import pytest
 from support.demo import demo_serving, start_turn
 from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
 
-from ratatoskr import _present, _reconnect
+from ratatoskr.cli import connect, show_turn
 from ratatoskr_proto import ReconnectPolicy, TurnDecoder
 
 TRANSPORTS = ["httpx", "anyio", "trio"]
@@ -21,7 +21,7 @@ DONE = b'id: 93:4\ndata: {"type": "done"}\n\n'
 @pytest.fixture(autouse=True)
 def in_no_time(monkeypatch):
     policy = ReconnectPolicy(attempts=2, floor=0.001, ceiling=0.01)
-    monkeypatch.setattr(_reconnect, "POLICY", policy)
+    monkeypatch.setattr(connect, "POLICY", policy)
 
 
 def text(seq):
@@ -117,7 +117,7 @@ def test_what_another_try_does_not_change_is_final_at_once(run_main, answer, cod
 
 
 def test_on_a_terminal_the_wait_has_a_line_of_its_own(run_main, monkeypatch):
-    monkeypatch.setattr(_present, "is_terminal", lambda stream: True)
+    monkeypatch.setattr(show_turn, "is_terminal", lambda stream: True)
     with serving(answering([text(1)], [text(2), DONE, None])) as server:
         run = run_main("turn", server.url, "-m", "Hi", "--reconnect")
     assert run.stdout == b"<1>\n<2>\n"
@@ -131,9 +131,9 @@ def test_ctrl_c_ends_a_wait_at_once(run_main, monkeypatch, transport):
         if line.startswith("[reconnecting]"):
             signal.raise_signal(signal.SIGINT)
 
-    say = _present.say
-    monkeypatch.setattr(_present, "say", say_and_interrupt)
-    monkeypatch.setattr(_reconnect, "POLICY", ReconnectPolicy(floor=1000, ceiling=1000))
+    say = show_turn.say
+    monkeypatch.setattr(show_turn, "say", say_and_interrupt)
+    monkeypatch.setattr(connect, "POLICY", ReconnectPolicy(floor=1000, ceiling=1000))
     with serving(answering([text(1)])) as server:
         run = run_main("turn", server.url, "-m", "Hi", "--reconnect", "--transport", transport)
     assert (run.stdout, run.code) == (b"<1>", 130)

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from ratatoskr._recording import RecordedStream, Recorder, RecordingError
+from ratatoskr._shown.recording import RecordedStream, Recorder, RecordingError
 from ratatoskr_proto import encode_event
 
 HEAD = {"ratatoskr_recording": 1, "content_type": "text/event-stream"}

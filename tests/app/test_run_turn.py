@@ -6,7 +6,7 @@ import json
 import pytest
 from support.endings import ENDS, IDS
 
-from ratatoskr._mimir import Turn
+from ratatoskr._demo.mimir import Turn
 from ratatoskr.cli import _run_turn
 from ratatoskr_proto import Done, RatatoskrError, SseId, Text, Unknown, encode_event
 from ratatoskr_transports import TurnStream

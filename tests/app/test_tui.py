@@ -8,7 +8,7 @@ from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
 from support.terminal_app import FakeTurn, done, drive, screen, send, shown, text, until
 
 import ratatoskr_proto
-from ratatoskr._labels import label
+from ratatoskr._shown.labels import label
 from ratatoskr.demo_server import DemoServer, Script
 from ratatoskr.tui import AppState, RatatoskrApp
 from ratatoskr_proto import (

@@ -6,8 +6,8 @@ from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
 from support.terminal_app import FakeTurn, done, drive, screen, send, shown, text, until
 from textual import events
 
-from ratatoskr._turn_status import TurnStatus
 from ratatoskr.tui import AppState, RatatoskrApp
+from ratatoskr.tui.status import TurnStatus
 from ratatoskr_proto import SseId, Unknown
 
 HARMLESS = "[bold]x[/] [/] [link=https://example.com]y[/link] [@click=app.quit]z[/] \\["

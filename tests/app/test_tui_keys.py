@@ -7,9 +7,9 @@ import pytest
 from support.terminal_app import FakeTurn, done, drive, screen, send, shown, text, until
 from textual import events
 
-from ratatoskr._transcript import MAX_CHARS, MAX_LINES, Kind
 from ratatoskr.demo_server import DemoServer, Script
 from ratatoskr.tui import AppState, RatatoskrApp
+from ratatoskr.tui.transcript import MAX_CHARS, MAX_LINES, Kind
 from ratatoskr_proto import SseConnectFailed, SseConnectionDropped, SseId
 
 DROPPED = SseConnectionDropped(SseId(93, 1), "reset")

@@ -6,18 +6,17 @@ import re
 import pytest
 from support.terminal_app import FakeTurn, done, drive, screen, send, shown, until
 
-import ratatoskr.commands.tui
+import ratatoskr.cli.commands.tui
 import ratatoskr.tui
-from ratatoskr import _reconnect
-from ratatoskr._turn_status import TurnStatus
 from ratatoskr.demo_server import DemoServer, Script
-from ratatoskr.tui import AppState, RatatoskrApp
+from ratatoskr.tui import AppState, RatatoskrApp, app
+from ratatoskr.tui.status import TurnStatus
 from ratatoskr_proto import ReconnectPolicy, SseId
 
 
 @pytest.fixture(autouse=True)
 def in_no_time(monkeypatch):
-    monkeypatch.setattr(_reconnect, "POLICY", ReconnectPolicy(floor=0.001, ceiling=0.01))
+    monkeypatch.setattr(app, "POLICY", ReconnectPolicy(floor=0.001, ceiling=0.01))
 
 
 @contextlib.asynccontextmanager
@@ -61,7 +60,7 @@ def test_f4_has_the_turns_from_the_next_one_on_go_on_by_themselves():
 
 def test_escape_ends_a_wait_at_once_and_ctrl_r_goes_on(monkeypatch):
     policy = ReconnectPolicy(floor=1000, ceiling=1000, jitter=0)
-    monkeypatch.setattr(_reconnect, "POLICY", policy)
+    monkeypatch.setattr(app, "POLICY", policy)
 
     async def scenario(pilot):
         app = pilot.app
@@ -141,7 +140,7 @@ def test_the_option_turns_it_on(run_main, monkeypatch):
             pass
 
     given = []
-    monkeypatch.setattr(ratatoskr.commands.tui, "is_terminal", lambda stream: True)
+    monkeypatch.setattr(ratatoskr.cli.commands.tui, "is_terminal", lambda stream: True)
     monkeypatch.setattr(ratatoskr.tui, "RatatoskrApp", App)
     assert run_main("tui", "--reconnect").code == 0
     assert run_main("tui", "http://127.0.0.1/").code == 0

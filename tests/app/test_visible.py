@@ -2,7 +2,7 @@
 
 import pytest
 
-from ratatoskr._visible import printable, visible
+from ratatoskr._shown.visible import printable, visible
 
 HARMFUL = [
     *[chr(code) for code in range(0x20) if chr(code) not in "\t\n"],

@@ -5,7 +5,7 @@ import random
 import pytest
 from rich.cells import cell_len
 
-from ratatoskr._wrap import expand_tabs, wrap
+from ratatoskr.tui.wrap import expand_tabs, wrap
 
 ALPHABETS = {
     "words": list("ab  "),

@@ -117,12 +117,13 @@ except ImportError as error:
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
     )
     assert run.stdout.splitlines()[-1] == (
-        "ratatoskr_proto.testing.event_streams needs hypothesis: pip install 'ratatoskr[testing]'"
+        "ratatoskr_proto.testing.event_streams needs hypothesis: "
+        "pip install 'ratatoskr-sse[testing]'"
     )
 
 
 def test_a_strategy_without_hypothesis_is_an_import_error(monkeypatch):
     monkeypatch.delattr(kit, "_strategies", raising=False)
     monkeypatch.setitem(sys.modules, "ratatoskr_proto.testing._strategies", None)
-    with pytest.raises(ImportError, match=r"needs hypothesis: pip install 'ratatoskr\[testing\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'ratatoskr-sse\[testing\]'"):
         kit.chunkings  # noqa: B018  # reading it is the point

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from anyio.from_thread import start_blocking_portal
 
-from ratatoskr._faults import Faults
+from ratatoskr._demo.faults import Faults
 from ratatoskr.demo_server import DemoServer, Script
 
 TIMEOUT = 30

@@ -6,8 +6,8 @@ import anyio
 
 from ratatoskr_proto import ReconnectPolicy, SseConnectFailed, encode_event
 from ratatoskr_transports import EventStream, SyncEventStream, SyncTurnStream, TurnStream
-from ratatoskr_transports._resume import AsyncResumption, SyncResumption
-from ratatoskr_transports._sources import Opened, Refused
+from ratatoskr_transports._streams.reconnect import AsyncResumption, SyncResumption
+from ratatoskr_transports._streams.sources import Opened, Refused
 from support.colours import AnyColour
 
 START = 784111777.0  # Sun, 06 Nov 1994 08:49:37 GMT

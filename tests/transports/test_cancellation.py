@@ -14,7 +14,8 @@ from support.fault_servers import server_context, trusting_context
 from support.raw_server import CHUNKED, HEAD, LAST_CHUNK, TIMEOUT, chunk, serving
 
 from ratatoskr_proto import SseConnectionDropped, SseId, TurnState, encode_event
-from ratatoskr_transports import EventStream, TurnStream, _httpx_source
+from ratatoskr_transports import EventStream, TurnStream
+from ratatoskr_transports._adapters import httpx_client
 
 every_async_adapter = pytest.mark.parametrize("adapter", ASYNC_ADAPTERS, ids=str)
 every_backend = pytest.mark.parametrize("backend", ["asyncio", "trio"])
@@ -106,7 +107,7 @@ def test_cancelled_stream_is_closed_at_once_and_never_looks_complete(
     adapter, cancelled, place, monkeypatch
 ):
     if place is draining:
-        monkeypatch.setattr(_httpx_source, "_DRAIN_SECONDS", TIMEOUT)
+        monkeypatch.setattr(httpx_client, "_DRAIN_SECONDS", TIMEOUT)
     stage = Stage(place)
 
     async def scenario(open_stream, server):

@@ -22,7 +22,7 @@ from support.raw_server import CHUNKED, LAST_CHUNK, TIMEOUT, chunk, serving
 from support.reading import read_with_client
 
 from ratatoskr_proto import EventTooLarge
-from ratatoskr_transports._body import Inflater
+from ratatoskr_transports._http.body import Inflater
 
 every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 MIB = 1024 * 1024

@@ -39,8 +39,8 @@ def _nothing_is_left_to_the_garbage_collector():
 
 @pytest.fixture
 def brief_error_bodies(monkeypatch):
-    for module in ("_opening", "_httpx_source"):
-        monkeypatch.setattr(f"ratatoskr_transports.{module}.ERROR_BODY_SECONDS", 0.2)
+    for module in ("h11", "httpx_client"):
+        monkeypatch.setattr(f"ratatoskr_transports._adapters.{module}.ERROR_BODY_SECONDS", 0.2)
 
 
 def shown(item):

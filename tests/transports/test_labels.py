@@ -3,7 +3,7 @@
 import pytest
 
 from ratatoskr_proto import MalformedSseData, RatatoskrError
-from ratatoskr_transports._labels import error_label
+from ratatoskr_transports import error_label
 
 
 def test_label_shows_the_fields_and_text_of_the_server_escaped():

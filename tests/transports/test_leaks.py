@@ -11,7 +11,7 @@ from support.colours import play
 from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
 
 from ratatoskr_proto import RatatoskrError, TurnState, encode_event
-from ratatoskr_transports import _httpx_source
+from ratatoskr_transports._adapters import httpx_client
 
 pytestmark = pytest.mark.no_cover  # many streams, and no line that other tests do not reach
 
@@ -87,7 +87,7 @@ def test_thousand_streams_of_every_end_leave_nothing(adapter, monkeypatch):
     kinds += ["finished"] * 9
     streams = STREAMS if str(adapter) == "httpx" else STREAMS // 15
     if adapter.is_httpx:
-        monkeypatch.setattr(_httpx_source, "_DRAIN_SECONDS", 0.001)
+        monkeypatch.setattr(httpx_client, "_DRAIN_SECONDS", 0.001)
     inside = []
 
     async def scenario(open_stream, base):
@@ -139,15 +139,15 @@ def test_connection_of_a_finished_turn_is_used_again(adapter, tail):
 
 @every_async_httpx
 def test_end_of_the_body_that_comes_a_little_later_is_waited_for(adapter, monkeypatch):
-    monkeypatch.setattr(_httpx_source, "_DRAIN_SECONDS", 10)
+    monkeypatch.setattr(httpx_client, "_DRAIN_SECONDS", 10)
     draining = threading.Event()
-    drain = _httpx_source.ResponseSource.drain
+    drain = httpx_client.ResponseSource.drain
 
     async def announced(source):
         draining.set()
         await drain(source)
 
-    monkeypatch.setattr(_httpx_source.ResponseSource, "drain", announced)
+    monkeypatch.setattr(httpx_client.ResponseSource, "drain", announced)
 
     def handler(peer):
         for _ in range(2):
@@ -166,7 +166,7 @@ def test_end_of_the_body_that_comes_a_little_later_is_waited_for(adapter, monkey
 @pytest.mark.parametrize("tail", [b"", chunk(b":" * 200_000)], ids=["in-time", "in-64-kib"])
 def test_connection_is_dropped_if_the_end_does_not_come(adapter, tail, monkeypatch):
     # What is too much must be given up at once, what is too late after a moment.
-    monkeypatch.setattr(_httpx_source, "_DRAIN_SECONDS", 10 if tail else 0.01)
+    monkeypatch.setattr(httpx_client, "_DRAIN_SECONDS", 10 if tail else 0.01)
     with serving(answering(TURN + tail, b"")) as server:
         play(adapter, read_turns, server, 3, max_connections=1)
     assert server.connections == 3

@@ -19,7 +19,7 @@ from ratatoskr_proto import (
     encode_event,
 )
 from ratatoskr_transports import EventStream, SyncEventStream, SyncTurnStream, TurnStream
-from ratatoskr_transports._loops import Opened
+from ratatoskr_transports._streams.loops import Opened
 
 every_colour = pytest.mark.parametrize("colour", COLOURS, ids=str)
 FIRST = encode_event('{"type":"text","text":"a"}', id="7:1", retry_ms=50)

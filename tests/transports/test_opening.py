@@ -5,7 +5,7 @@ import pytest
 from support.fault_servers import ALL, GOOD_CHUNKED
 
 from ratatoskr_proto import SseConnectionDropped
-from ratatoskr_transports._opening import H11Transport
+from ratatoskr_transports._adapters.h11 import H11Transport
 
 URL = "http://127.0.0.1/turns"
 

@@ -14,7 +14,7 @@ import idna
 import pytest
 import trio
 
-from ratatoskr_transports._reasons import REASONS, reason_of
+from ratatoskr_transports._http.reasons import REASONS, reason_of
 
 LIBRARIES = [httpx, httpx2, httpcore, httpcore2, anyio, trio, h11, ssl, socket]
 

@@ -14,7 +14,7 @@ from support.colours import COLOURS
 from support.reconnecting import POLICY, World, busy, done, text
 
 from ratatoskr_proto import SseConnectFailed, SseConnectionDropped, encode_event
-from ratatoskr_transports._sources import Refused
+from ratatoskr_transports._streams.sources import Refused
 
 every_colour = pytest.mark.parametrize("colour", COLOURS, ids=str)
 RESET = ConnectionResetError()

@@ -22,8 +22,9 @@ from ratatoskr_proto import (
     encode_comment,
     encode_event,
 )
-from ratatoskr_transports import SyncTurnStream, TurnStream, _loops
-from ratatoskr_transports._sources import Refused
+from ratatoskr_transports import SyncTurnStream, TurnStream
+from ratatoskr_transports._streams import loops
+from ratatoskr_transports._streams.sources import Refused
 
 every_colour = pytest.mark.parametrize("colour", COLOURS, ids=str)
 RESET = ConnectionResetError()
@@ -268,7 +269,7 @@ def test_events_that_only_ever_end_are_given_up(colour):
 def test_event_timeout_counts_the_reading_on_all_connections_and_is_final(colour, monkeypatch):
     async def main():
         world = World(colour)
-        monkeypatch.setattr(_loops, "time", SimpleNamespace(monotonic=lambda: world.now))
+        monkeypatch.setattr(loops, "time", SimpleNamespace(monotonic=lambda: world.now))
 
         def taking(seconds, outcome):
             def step():

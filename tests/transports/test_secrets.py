@@ -15,7 +15,7 @@ from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
 
 import ratatoskr_transports
 from ratatoskr_proto import RatatoskrError, encode_event
-from ratatoskr_transports._labels import error_label
+from ratatoskr_transports import error_label
 
 every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 every_httpx = pytest.mark.parametrize("adapter", [a for a in ADAPTERS if a.is_httpx], ids=str)

@@ -11,7 +11,7 @@ import pytest
 from support.adapters import ADAPTERS
 
 from ratatoskr_proto import RatatoskrError, SseConnectFailed, SseConnectionDropped, TurnState
-from ratatoskr_transports._check_server import _read_request
+from ratatoskr_transports._testing.server import _read_request
 from ratatoskr_transports.anyio import stream_turn
 from ratatoskr_transports.httpx import stream_turn_sync
 from ratatoskr_transports.testing import check_transport, check_transport_sync

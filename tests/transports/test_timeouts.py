@@ -7,7 +7,7 @@ from support.adapters import ADAPTERS
 from support.colours import COLOURS, AnyColour, play
 from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
 
-import ratatoskr_transports._loops
+import ratatoskr_transports._streams.loops
 import ratatoskr_transports.anyio
 import ratatoskr_transports.trio
 from ratatoskr_proto import SseConnectionDropped, SseId, encode_comment, encode_event
@@ -38,7 +38,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(ratatoskr_transports._loops, "time", clock)
+    monkeypatch.setattr(ratatoskr_transports._streams.loops, "time", clock)
     return clock
 
 

@@ -1,0 +1,1 @@
+"""What the demo server answers."""

@@ -1,0 +1,1 @@
+"""How the command line and the app show what they receive."""

@@ -1,0 +1,72 @@
+"""What every presenter shows of the end of a turn: one label line and one exit code.
+
+Pure: it only makes strings and numbers. Text from the server is shown with ``repr()``, so it can
+neither end its line nor command the terminal.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from ratatoskr_proto import (
+    Done,
+    Event,
+    ProtocolError,
+    RatatoskrError,
+    ServerError,
+    SseConnectFailed,
+    SseConnectionDropped,
+)
+from ratatoskr_transports import error_label
+
+from .json_lines import event_line
+from .visible import printable
+
+_MAX_LABEL = 500
+_MAX_TYPE = 64
+
+
+class ExitCode(enum.IntEnum):
+    """The exit codes of the command; docs/command-line.md lists them for its users."""
+
+    DONE = 0
+    USAGE = 2
+    CONNECT_FAILED = 20
+    DROPPED = 21
+    PROTOCOL = 22
+    SERVER_ERROR = 23
+    INTERRUPTED = 130
+
+
+def label(item: Event | RatatoskrError) -> str:
+    """Return the label line of an error or of a terminal event, without a line end."""
+    match item:
+        case RatatoskrError():
+            return error_label(item)
+        case ServerError(message):
+            return f"[error] message={message!r}"
+        case Done():
+            return "[done]"
+    raise TypeError(f"{type(item).__name__} has no label: it ends no turn")
+
+
+def event_label(event: Event) -> str:
+    """Return the label line of an event that is no text and ends nothing, of bounded length."""
+    shown = event_line(event)
+    if len(shown) > _MAX_LABEL:
+        shown = shown[:_MAX_LABEL] + "…"
+    return f"[{printable(event.type[:_MAX_TYPE])}] {shown}"
+
+
+def exit_code(item: Event | RatatoskrError) -> ExitCode:
+    """Return the exit code of a turn that ended with this error or terminal event."""
+    match item:
+        case SseConnectFailed():
+            return ExitCode.CONNECT_FAILED
+        case SseConnectionDropped():
+            return ExitCode.DROPPED
+        case ProtocolError():
+            return ExitCode.PROTOCOL
+        case ServerError():
+            return ExitCode.SERVER_ERROR
+    return ExitCode.DONE

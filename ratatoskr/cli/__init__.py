@@ -1,0 +1,105 @@
+"""The command line.
+
+Each command is in a module of ``ratatoskr.cli.commands``. Every failure is one line on stderr and
+an exit code of ``ExitCode``, never a traceback.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+from click.shell_completion import shell_complete
+
+from .._shown.labels import ExitCode
+from .._shown.visible import printable
+from .console import abandon, say
+from .show_turn import run_turn as _run_turn
+
+__all__ = ["_run_turn", "cli", "main"]
+
+
+_COMMANDS = ("check-decoder", "decode", "demo", "serve", "tail", "tui", "turn")
+
+
+class _Commands(click.Group):
+    """Imports a command only when it is asked for, so that each starts as fast as it can."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        name = cmd_name.replace("-", "_")
+        module = importlib.import_module(f".commands.{name}", __package__)
+        command: click.Command = getattr(module, name)
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="ratatoskr-sse")
+def cli() -> None:
+    """Read Server-Sent Events: turns of a chat server, any other event stream, and recordings.
+
+    Start with `ratatoskr demo`, which needs no network.
+
+    \b
+    Exit codes:
+      0    done, or stdout was closed by its reader
+      1    a decoder failed a check
+      2    wrong usage, or a file that cannot be read or written
+      20   there was no stream
+      21   the stream ended before its terminal event
+      22   the server broke the protocol
+      23   the server sent an error
+      130  interrupted
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command with these arguments, by default the process's, and return its exit code."""
+    try:
+        try:
+            return _run(sys.argv[1:] if arguments is None else arguments)
+        except BaseExceptionGroup as group:
+            raise _first(group) from None
+    except click.exceptions.NoArgsIsHelpError as error:
+        say(error.format_message())
+        return ExitCode.USAGE
+    except click.ClickException as error:
+        say(f"ratatoskr: {printable(error.format_message())}")
+        return ExitCode.USAGE
+    except KeyboardInterrupt:
+        say("ratatoskr: interrupted")
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        abandon(sys.stdout)
+        return ExitCode.DONE
+    except OSError as error:
+        abandon(sys.stdout)
+        say(f"ratatoskr: cannot write to stdout: {error.strerror}")
+        return ExitCode.USAGE
+
+
+def _first(error: BaseException) -> BaseException:
+    """What came first of the exceptions that the task groups they went through made one."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """Like ``cli.main()``, which has its own way with Ctrl-C and with a closed stdout."""
+    completing = os.environ.get("_RATATOSKR_COMPLETE")
+    if completing:
+        return shell_complete(cli, {}, "ratatoskr", "_RATATOSKR_COMPLETE", completing)
+    try:
+        with cli.make_context("ratatoskr", list(arguments)) as context:
+            code: int = cli.invoke(context)
+            return code
+    except click.exceptions.Exit as end:
+        return end.exit_code

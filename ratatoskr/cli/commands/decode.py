@@ -1,0 +1,124 @@
+"""``ratatoskr decode``: a recorded stream to JSON Lines."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+import click
+
+from ..._shown.recording import RecordedStream, RecordingError
+from ..console import Failure, is_terminal, say, write_ascii
+from ..decode import decode_turn, decode_wire
+from ..options import max_event_bytes_option
+
+_LONG_FILE = 4 * 1024 * 1024  # bytes; below it a progress bar would only flash
+
+
+@click.command(short_help="Turn a recorded stream into JSON Lines.")
+@click.argument("file", type=click.Path(allow_dash=True), default="-")
+@click.option("--wire", is_flag=True, help="Read any event stream: no turn, just its frames.")
+@click.option("--comments", is_flag=True, help="With --wire, print comments too.")
+@max_event_bytes_option
+def decode(file: str, wire: bool, comments: bool, max_event_bytes: int) -> int:
+    """Turn a recorded stream into JSON Lines.
+
+    FILE is the body of a text/event-stream, or a recording; without it, or as -, stdin is read.
+
+    \b
+    Each event of the turn becomes a line on stdout:
+      {"type": "text", "sse_id": "42:1", "body": {"type": "text", "text": "Hi"}}
+    With --wire each frame does, whatever its data:
+      {"event": "message", "data": "Hi", "id": ""}
+
+    How it ended is said on stderr, such as [done], and by the exit code.
+
+    \b
+    Examples:
+      ratatoskr decode turn.sse | jq -r .body.text
+      curl -sN https://example.com/stream | ratatoskr decode --wire
+    """
+    if comments and not wire:
+        raise click.UsageError("--comments needs --wire: a turn has events only")
+    with contextlib.ExitStack() as stack:
+        source = stack.enter_context(_open(file))
+        stream = RecordedStream(stack.enter_context(_progress(source, file)))
+        try:
+            if wire:
+                return decode_wire(stream, max_event_bytes, comments, write_ascii, say)
+            return decode_turn(stream, max_event_bytes, write_ascii, say)
+        except RecordingError as error:
+            raise Failure(f"{_shown(file)}: {error}") from None
+
+
+@contextlib.contextmanager
+def _open(file: str) -> Iterator[BinaryIO]:
+    """Open a file, unbuffered, so that what is there can be read without waiting for more."""
+    if file == "-":
+        if sys.stdin is None:
+            raise Failure("stdin is closed; name a file")
+        if sys.stdin.isatty():
+            say("ratatoskr: reading a stream from the terminal; Ctrl-D ends it")
+        yield sys.stdin.buffer
+        return
+    try:
+        opened = open(file, "rb", buffering=0)  # noqa: SIM115
+    except OSError as error:
+        raise _unreadable(file, error) from None
+    with opened:
+        yield opened
+
+
+@contextlib.contextmanager
+def _progress(source: BinaryIO, file: str) -> Iterator[Callable[[int], bytes]]:
+    """Give the function that reads from a source, and show on a terminal how far it has come."""
+    # A buffered stdin would wait for all the bytes that it was asked for.
+    read_some: Callable[[int], bytes] = getattr(source, "read1", source.read)
+
+    def read(size: int) -> bytes:
+        try:
+            return read_some(size)
+        except OSError as error:
+            raise _unreadable(file, error) from None
+
+    total = _regular_size(source)
+    if total < _LONG_FILE or not is_terminal(sys.stderr) or is_terminal(sys.stdout):
+        yield read
+        return
+
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
+
+    columns = (BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    # While the bar is there, rich prints the labels too, and would wrap them.
+    console = Console(stderr=True, soft_wrap=True)
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=total)
+
+        def read_and_show(size: int) -> bytes:
+            chunk = read(size)
+            bar.advance(task, len(chunk))
+            return chunk
+
+        yield read_and_show
+
+
+def _regular_size(source: BinaryIO) -> int:
+    """The size of a regular file in bytes, 0 for everything else."""
+    try:
+        status = os.fstat(source.fileno())
+    except OSError:
+        return 0
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0
+
+
+def _unreadable(file: str, error: OSError) -> Failure:
+    return Failure(f"cannot read {_shown(file)}: {error.strerror}")
+
+
+def _shown(file: str) -> str:
+    return "stdin" if file == "-" else repr(file)

@@ -1,0 +1,49 @@
+"""``ratatoskr demo``: server and client in one go."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+
+import click
+
+from ...demo_server import DEFAULT_EVENTS, DemoServer, Script
+from ..connect import Connector
+from ..show_turn import run_turn
+
+_PACE = 0.01  # seconds between frames: pleasant to read along
+
+
+@click.command(short_help="Show a long turn, with no network and no keys.")
+@click.option("--fast", is_flag=True, help="As fast as it goes.")
+@click.option(
+    "--events",
+    type=click.IntRange(min=1, max=10**9),
+    default=DEFAULT_EVENTS,
+    show_default=True,
+    metavar="N",
+    help="How many frames the turn has.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print each event as a line of JSON.")
+def demo(fast: bool, events: int, as_json: bool) -> int:
+    """Stream a long turn from a server on this machine, with no network and no keys.
+
+    The turn has keep-alives, text in several scripts, and as frame 1078 the one that once crashed a
+    client: an id and no data. It ends in [done].
+
+    \b
+    Examples:
+      ratatoskr demo
+      ratatoskr demo --fast --json | tail -n 1
+    """
+    return asyncio.run(_demo(Script(events=events, pace=0.0 if fast else _PACE), as_json))
+
+
+async def _demo(script: Script, as_json: bool) -> int:
+    async with DemoServer(script).listening() as url:
+        return await Connector(trust_env=False).show_over_httpx(
+            "stream_turn",
+            url,
+            json={"message": "Who are you?"},
+            show=functools.partial(run_turn, as_json=as_json),
+        )

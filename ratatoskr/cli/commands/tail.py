@@ -1,0 +1,53 @@
+"""``ratatoskr tail``: any event stream."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import click
+
+from ..connect import Connector, stream_options
+from ..record_option import record_option, recording_to
+from ..show_events import EventStreamText, run_events
+
+
+@click.command(short_help="Show any event stream as it comes.")
+@click.argument("url")
+@click.option("--last-event-id", default="", metavar="ID", help="Go on behind this event.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print each frame, comment and retry as JSON."
+)
+@click.option("--summary", is_flag=True, help="At the end, say figures: frames, bytes, rate.")
+@record_option
+@stream_options
+def tail(
+    url: str,
+    last_event_id: str,
+    as_json: bool,
+    summary: bool,
+    record: str | None,
+    connector: Connector,
+    stream_options: dict[str, Any],
+) -> int:
+    """Show any event stream as it comes: frames, ids, comments and the retry time.
+
+    What is printed is an event stream again, with escapes for what could command the terminal.
+
+    \b
+    Examples:
+      ratatoskr tail https://example.com/stream
+      ratatoskr tail https://example.com/stream --json --last-event-id 7 | jq -r .data
+      ratatoskr tail https://example.com/stream --reconnect
+
+    It ends with the stream, or with Ctrl-C. With --reconnect it does as a browser: the end of the
+    stream is only a pause, and the status 204 is the end.
+    """
+    with recording_to(record) as recorder:
+        text = EventStreamText(last_event_id, stream_options["max_event_bytes"], as_json)
+        show = functools.partial(
+            run_events, text=text, as_json=as_json, summary=summary, recorder=recorder
+        )
+        return connector.run(
+            "stream_events", url, last_event_id=last_event_id, show=show, **stream_options
+        )

@@ -1,0 +1,55 @@
+"""``ratatoskr turn``: one turn of a chat server."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import click
+
+from ..connect import Connector, stream_options
+from ..record_option import record_option, recording_to
+from ..show_turn import run_turn
+
+
+@click.command(short_help="Show one turn of a chat server.")
+@click.argument("url")
+@click.option("-m", "--message", metavar="TEXT", help="Start a turn with this message.")
+@click.option(
+    "--resume", metavar="ID", help="Resume the turn behind this id instead, such as 93:1077."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print each event as a line of JSON.")
+@record_option
+@stream_options
+def turn(
+    url: str,
+    message: str | None,
+    resume: str | None,
+    as_json: bool,
+    record: str | None,
+    connector: Connector,
+    stream_options: dict[str, Any],
+) -> int:
+    """Stream one turn: its text to stdout, all else as labels to stderr.
+
+    With -m the message is sent to URL as {"message": TEXT}; with --resume the turn goes on behind
+    an event that came before.
+
+    \b
+    Examples:
+      ratatoskr turn http://127.0.0.1:8000/turns -m "Hello"
+      ratatoskr turn http://127.0.0.1:8000/turns --resume 93:1077 --json
+      ratatoskr turn http://127.0.0.1:8000/turns -m Hi --reconnect
+      ratatoskr turn https://example.com/turns -m Hi -H @secret-headers --record turn.jsonl
+
+    When the connection drops, the label says the id to resume from. With --reconnect that is done
+    for you: the message is not sent twice, and nothing is shown twice.
+    """
+    if (message is None) == (resume is None):
+        raise click.UsageError("give a message with -m, or an id with --resume, and not both")
+    with recording_to(record) as recorder:
+        show = functools.partial(run_turn, as_json=as_json, recorder=recorder)
+        if resume is not None:
+            return connector.run("reconnect_turn", url, resume, show=show, **stream_options)
+        body = {"message": message}
+        return connector.run("stream_turn", url, json=body, show=show, **stream_options)

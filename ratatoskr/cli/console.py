@@ -1,0 +1,65 @@
+"""Standard output and standard error, as every command uses them.
+
+Text from a server goes through ``visible`` first; see docs/command-line.md for what is shown.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from typing import TextIO
+
+import click
+
+from .._shown.labels import ExitCode
+
+
+class Failure(click.ClickException):
+    """Something outside the program failed, such as a file; its message is one line."""
+
+    exit_code = ExitCode.USAGE
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a standard stream is there and is a terminal."""
+    return stream is not None and stream.isatty()
+
+
+def write(text: str) -> None:
+    """Write to stdout at once, with an escape for what its encoding does not have."""
+    if text:
+        if sys.stdout is None:
+            raise BrokenPipeError
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="backslashreplace", newline="\n")
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def write_ascii(text: str) -> None:
+    """Write lines of JSON to stdout at once: ASCII, whatever the encoding of the terminal."""
+    if text:
+        if sys.stdout is None:
+            raise BrokenPipeError
+        sys.stdout.buffer.write(text.encode("ascii"))
+        sys.stdout.buffer.flush()
+
+
+def say(line: str) -> None:
+    """Write a line to stderr; if nobody listens there, the exit code still tells."""
+    if sys.stderr is not None:
+        try:
+            print(line, file=sys.stderr, flush=True)
+        except OSError:
+            abandon(sys.stderr)
+
+
+def abandon(stream: TextIO | None) -> None:
+    """Let the interpreter flush a stream into nothing when it ends, and not fail once more."""
+    if stream is not None:
+        with contextlib.suppress(OSError):
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, stream.fileno())
+            os.close(null)

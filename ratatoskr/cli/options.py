@@ -1,0 +1,34 @@
+"""Options, and kinds of them, that more than one command takes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import click
+
+from ratatoskr_proto import DEFAULT_MAX_EVENT_BYTES
+
+
+class Number(click.FloatRange):
+    """A number in a range. NaN is in none, though it compares as if it were in all."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, context: click.Context | None
+    ) -> float:
+        number: float = super().convert(value, param, context)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number", param, context)
+        return number
+
+
+ABOVE_0 = Number(min=0, min_open=True)
+
+max_event_bytes_option = click.option(
+    "--max-event-bytes",
+    type=click.IntRange(min=1),
+    default=DEFAULT_MAX_EVENT_BYTES,
+    show_default=True,
+    metavar="N",
+    help="The size from which on an event is an error.",
+)

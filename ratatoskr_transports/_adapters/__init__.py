@@ -1,0 +1,1 @@
+"""Opening a stream with a library: h11 over anyio and trio, and clients of httpx."""

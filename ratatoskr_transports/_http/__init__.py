@@ -1,0 +1,1 @@
+"""HTTP without I/O: what is sent, what its answer is, and the body of that."""

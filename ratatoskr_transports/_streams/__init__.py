@@ -1,0 +1,1 @@
+"""Handing out the items of a stream, over any source of bytes."""
