@@ -5,6 +5,7 @@ nox                    # all of them, as far as these Pythons are installed
 nox -s tests-3.13
 nox -s oldest          # the lower bounds of pyproject.toml, on the oldest Python
 nox -s oldest -- -x
+nox -s slow            # the tests that the default run leaves out
 """
 
 import re
@@ -35,6 +36,13 @@ def oldest(session: nox.Session) -> None:
     case = "a redirect to what is no URL-httpx2"
     skipped = [f"--deselect={outcome}[{case}{sync}]" for sync in ("", "-sync")]
     run_suite(session, *skipped)
+
+
+@nox.session(python=PYTHONS[-1])
+def slow(session: nox.Session) -> None:
+    """Run the tests that take too long for every run."""
+    session.install("-e", ".[dev]")
+    run_suite(session, "-m", "slow", "-o", "faulthandler_timeout=600")
 
 
 def run_suite(session: nox.Session, *arguments: str) -> None:
