@@ -42,7 +42,7 @@ from ._http.request import (
     resume_point,
     with_defaults,
 )
-from ._streams.reconnect import AsyncResumption, SyncResumption, check_reconnect
+from ._streams.reconnect import AsyncResumption, OnWait, SyncResumption, check_reconnect
 from ._streams.sources import Opened, Refused
 from ._streams.streams import (
     EventOptions,
@@ -74,6 +74,7 @@ def stream_turn(
     content: str | bytes | None = None,
     headers: Headers | None = None,
     reconnect: ReconnectPolicy | None = None,
+    on_wait: OnWait | None = None,
     resume_url: str | None = None,
     **options: Unpack[TurnOptions],
 ) -> TurnStream:
@@ -84,18 +85,19 @@ def stream_turn(
     those of ``TurnStream``; where the event timeout is used up in a read, it ends the stream when
     that read does.
 
-    With ``reconnect`` (ReconnectPolicy) a turn that is lost goes on behind its last event, with a
-    GET to ``resume_url`` (str, by default ``url``); see docs/resume.md.
+    With ``reconnect`` (ReconnectPolicy) a turn that is lost is resumed after its last event, with a
+    GET to ``resume_url`` (str, by default ``url``). ``on_wait(error, seconds)``, a plain function,
+    is called before each wait. See docs/resume.md.
 
     Raises TypeError or ValueError for arguments that are not such; the message repeats no value of
     a header. Entering raises SseConnectFailed if there is no stream. See docs/transports.md.
     """
     _check_colour(client, "stream_turn")
-    check_reconnect(reconnect, resume_url=resume_url)
+    check_reconnect(reconnect, on_wait=on_wait, resume_url=resume_url)
     request = _request(method, url, headers, json, content)
     resuming = request if reconnect is None else request.resuming(resume_url)
     opener = Opener(client, _build, request, resuming)
-    return TurnStream.opened_by(opener, _resumption(reconnect, opener), **options)
+    return TurnStream.opened_by(opener, _resumption(reconnect, on_wait, opener), **options)
 
 
 @quiet_refusals
@@ -107,6 +109,7 @@ def reconnect_turn(
     method: str = "GET",
     headers: Headers | None = None,
     reconnect: ReconnectPolicy | None = None,
+    on_wait: OnWait | None = None,
     **options: Unpack[TurnOptions],
 ) -> TurnStream:
     """Resume a turn behind its event ``last_sse_id`` (SseId, or its text such as "93:1077").
@@ -117,10 +120,10 @@ def reconnect_turn(
     """
     point = resume_point(last_sse_id)
     _check_colour(client, "reconnect_turn")
-    check_reconnect(reconnect, method=method)
+    check_reconnect(reconnect, on_wait=on_wait, method=method)
     request = _request(method, url, headers).behind(str(point))
     opener = Opener(client, _build, request, request)
-    resumption = _resumption(reconnect, opener)
+    resumption = _resumption(reconnect, on_wait, opener)
     return TurnStream.opened_by(opener, resumption, resume_from=point, **options)
 
 
@@ -135,6 +138,7 @@ def stream_events(
     headers: Headers | None = None,
     last_event_id: str = "",
     reconnect: ReconnectPolicy | None = None,
+    on_wait: OnWait | None = None,
     **options: Unpack[EventOptions],
 ) -> EventStream:
     """Read any event stream, without the turn protocol.
@@ -145,10 +149,10 @@ def stream_events(
     ``stream_turn``.
     """
     _check_colour(client, "stream_events")
-    check_reconnect(reconnect, method=method)
+    check_reconnect(reconnect, on_wait=on_wait, method=method)
     request = _request(method, url, headers, json, content).behind(last_event_id)
     opener = Opener(client, _build, request, request)
-    resumption = _resumption(reconnect, opener)
+    resumption = _resumption(reconnect, on_wait, opener)
     return EventStream.opened_by(opener, resumption, last_event_id=last_event_id, **options)
 
 
@@ -162,16 +166,17 @@ def stream_turn_sync(
     content: str | bytes | None = None,
     headers: Headers | None = None,
     reconnect: ReconnectPolicy | None = None,
+    on_wait: OnWait | None = None,
     resume_url: str | None = None,
     **options: Unpack[TurnOptions],
 ) -> SyncTurnStream:
     """As ``stream_turn``, with a ``Client``, for ``with`` and ``for``."""
     _check_colour(client, "stream_turn_sync")
-    check_reconnect(reconnect, resume_url=resume_url)
+    check_reconnect(reconnect, on_wait=on_wait, resume_url=resume_url)
     request = _request(method, url, headers, json, content)
     resuming = request if reconnect is None else request.resuming(resume_url)
     opener = SyncOpener(client, _build, request, resuming)
-    return SyncTurnStream.opened_by(opener, _sync_resumption(reconnect, opener), **options)
+    return SyncTurnStream.opened_by(opener, _sync_resumption(reconnect, on_wait, opener), **options)
 
 
 @quiet_refusals
@@ -183,15 +188,16 @@ def reconnect_turn_sync(
     method: str = "GET",
     headers: Headers | None = None,
     reconnect: ReconnectPolicy | None = None,
+    on_wait: OnWait | None = None,
     **options: Unpack[TurnOptions],
 ) -> SyncTurnStream:
     """As ``reconnect_turn``, with a ``Client``, for ``with`` and ``for``."""
     point = resume_point(last_sse_id)
     _check_colour(client, "reconnect_turn_sync")
-    check_reconnect(reconnect, method=method)
+    check_reconnect(reconnect, on_wait=on_wait, method=method)
     request = _request(method, url, headers).behind(str(point))
     opener = SyncOpener(client, _build, request, request)
-    resumption = _sync_resumption(reconnect, opener)
+    resumption = _sync_resumption(reconnect, on_wait, opener)
     return SyncTurnStream.opened_by(opener, resumption, resume_from=point, **options)
 
 
@@ -206,14 +212,15 @@ def stream_events_sync(
     headers: Headers | None = None,
     last_event_id: str = "",
     reconnect: ReconnectPolicy | None = None,
+    on_wait: OnWait | None = None,
     **options: Unpack[EventOptions],
 ) -> SyncEventStream:
     """As ``stream_events``, with a ``Client``, for ``with`` and ``for``."""
     _check_colour(client, "stream_events_sync")
-    check_reconnect(reconnect, method=method)
+    check_reconnect(reconnect, on_wait=on_wait, method=method)
     request = _request(method, url, headers, json, content).behind(last_event_id)
     opener = SyncOpener(client, _build, request, request)
-    resumption = _sync_resumption(reconnect, opener)
+    resumption = _sync_resumption(reconnect, on_wait, opener)
     return SyncEventStream.opened_by(opener, resumption, last_event_id=last_event_id, **options)
 
 
@@ -274,14 +281,18 @@ def _build(client: Any, request: Request) -> Any:
     return built
 
 
-def _resumption(reconnect: ReconnectPolicy | None, opener: Opener) -> AsyncResumption | None:
-    return None if reconnect is None else AsyncResumption(reconnect, opener, anyio)
+def _resumption(
+    reconnect: ReconnectPolicy | None, on_wait: OnWait | None, opener: Opener
+) -> AsyncResumption | None:
+    if reconnect is None:
+        return None
+    return AsyncResumption(reconnect, opener, anyio, on_wait=on_wait)
 
 
 def _sync_resumption(
-    reconnect: ReconnectPolicy | None, opener: SyncOpener
+    reconnect: ReconnectPolicy | None, on_wait: OnWait | None, opener: SyncOpener
 ) -> SyncResumption | None:
-    return None if reconnect is None else SyncResumption(reconnect, opener)
+    return None if reconnect is None else SyncResumption(reconnect, opener, on_wait=on_wait)
 
 
 def _check_colour(client: Any, function: str) -> None:

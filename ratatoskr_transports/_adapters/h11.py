@@ -26,7 +26,7 @@ from .._http.request import (
     with_defaults,
 )
 from .._streams.loops import check_seconds
-from .._streams.reconnect import AsyncResumption, check_reconnect
+from .._streams.reconnect import AsyncResumption, OnWait, check_reconnect
 from .._streams.sources import Lost, Opened, Refused, Source
 from .._streams.streams import EventOptions, EventStream, TurnOptions, TurnStream
 
@@ -250,6 +250,7 @@ class H11Transport:
         read_timeout: float | None = 60.0,
         ssl_context: ssl.SSLContext | None = None,
         reconnect: ReconnectPolicy | None = None,
+        on_wait: OnWait | None = None,
         resume_url: str | None = None,
         **options: Unpack[TurnOptions],
     ) -> TurnStream:
@@ -261,8 +262,9 @@ class H11Transport:
         send too. ``ssl_context`` is by default that of ``ssl.create_default_context()``. The
         ``options`` are those of ``TurnStream``.
 
-        With ``reconnect`` (ReconnectPolicy) a turn that is lost goes on behind its last event, with
-        a GET to ``resume_url`` (str, by default ``url``); see docs/resume.md.
+        With ``reconnect`` (ReconnectPolicy) a turn that is lost is resumed after its last event,
+        with a GET to ``resume_url`` (str, by default ``url``). ``on_wait(error, seconds)``, a plain
+        function, is called before each wait. See docs/resume.md.
 
         Raises TypeError or ValueError for arguments that are not such; the message repeats no
         value of a header. Entering raises SseConnectFailed if there is no stream. No redirect is
@@ -270,13 +272,13 @@ class H11Transport:
         """
         body, body_headers = encode_body(json, content)
         every = with_defaults(check_headers(headers), body_headers)
-        check_reconnect(reconnect, resume_url=resume_url)
+        check_reconnect(reconnect, on_wait=on_wait, resume_url=resume_url)
         request = Request(method, url, every, body)
         resuming = request if reconnect is None else request.resuming(resume_url)
         opener = _Opener(
             self._connect, request, resuming, connect_timeout, read_timeout, ssl_context
         )
-        return TurnStream.opened_by(opener, self._resumption(reconnect, opener), **options)
+        return TurnStream.opened_by(opener, self._resumption(reconnect, on_wait, opener), **options)
 
     @quiet_refusals
     def reconnect_turn(
@@ -290,6 +292,7 @@ class H11Transport:
         read_timeout: float | None = 60.0,
         ssl_context: ssl.SSLContext | None = None,
         reconnect: ReconnectPolicy | None = None,
+        on_wait: OnWait | None = None,
         **options: Unpack[TurnOptions],
     ) -> TurnStream:
         """Resume a turn behind its event ``last_sse_id`` (SseId, or its text such as "93:1077").
@@ -299,12 +302,12 @@ class H11Transport:
         worth it. All else is as in ``stream_turn``.
         """
         point = resume_point(last_sse_id)
-        check_reconnect(reconnect, method=method)
+        check_reconnect(reconnect, on_wait=on_wait, method=method)
         request = Request(method, url, check_headers(headers)).behind(str(point))
         opener = _Opener(
             self._connect, request, request, connect_timeout, read_timeout, ssl_context
         )
-        resumption = self._resumption(reconnect, opener)
+        resumption = self._resumption(reconnect, on_wait, opener)
         return TurnStream.opened_by(opener, resumption, resume_from=point, **options)
 
     @quiet_refusals
@@ -321,6 +324,7 @@ class H11Transport:
         read_timeout: float | None = 60.0,
         ssl_context: ssl.SSLContext | None = None,
         reconnect: ReconnectPolicy | None = None,
+        on_wait: OnWait | None = None,
         **options: Unpack[EventOptions],
     ) -> EventStream:
         """Read any event stream, without the turn protocol.
@@ -332,15 +336,17 @@ class H11Transport:
         """
         body, body_headers = encode_body(json, content)
         every = with_defaults(check_headers(headers), body_headers)
-        check_reconnect(reconnect, method=method)
+        check_reconnect(reconnect, on_wait=on_wait, method=method)
         request = Request(method, url, every, body).behind(last_event_id)
         opener = _Opener(
             self._connect, request, request, connect_timeout, read_timeout, ssl_context
         )
-        resumption = self._resumption(reconnect, opener)
+        resumption = self._resumption(reconnect, on_wait, opener)
         return EventStream.opened_by(opener, resumption, last_event_id=last_event_id, **options)
 
     def _resumption(
-        self, reconnect: ReconnectPolicy | None, opener: _Opener
+        self, reconnect: ReconnectPolicy | None, on_wait: OnWait | None, opener: _Opener
     ) -> AsyncResumption | None:
-        return None if reconnect is None else AsyncResumption(reconnect, opener, self._library)
+        if reconnect is None:
+            return None
+        return AsyncResumption(reconnect, opener, self._library, on_wait=on_wait)

@@ -7,11 +7,12 @@ knows how; without it nothing of this runs.
 
 from __future__ import annotations
 
+import inspect
 import random
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from ratatoskr_proto import (
     RatatoskrError,
@@ -27,11 +28,22 @@ from .cursor import Cursor, EventCursor, logger
 from .labels import reconnect_label
 from .sources import Opened, Opener, Refused, Source, SyncOpener, SyncSource
 
+OnWait: TypeAlias = Callable[[RatatoskrError, float], object]
+
 
 def check_reconnect(
-    reconnect: ReconnectPolicy | None, *, method: str = "GET", resume_url: str | None = None
+    reconnect: ReconnectPolicy | None,
+    *,
+    on_wait: OnWait | None = None,
+    method: str = "GET",
+    resume_url: str | None = None,
 ) -> None:
-    """Raise TypeError or ValueError for what no stream can go on with."""
+    """Raise TypeError or ValueError for arguments that no stream can reconnect with."""
+    if on_wait is not None:
+        if not callable(on_wait):
+            raise TypeError(f"on_wait must be a function or None, not {type(on_wait).__name__}")
+        if any(inspect.iscoroutinefunction(each) for each in (on_wait, type(on_wait).__call__)):
+            raise TypeError("on_wait must be a plain function, not an async one")
     if reconnect is None:
         if resume_url is not None:
             raise ValueError("resume_url is used with reconnect only; give a ReconnectPolicy too")
@@ -54,11 +66,13 @@ class Resumption:
         self,
         policy: ReconnectPolicy,
         *,
+        on_wait: OnWait | None = None,
         chance: Callable[[], float] = random.random,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.reconnects = 0
         self._reconnector = Reconnector(policy)
+        self._on_wait = on_wait
         self._chance = chance
         self._now = now
         self._loss: SseConnectionDropped | None = None  # how the last connection ended
@@ -71,7 +85,7 @@ class Resumption:
 
     def _wait_after(self, refused: Refused) -> float | None:
         """Return the seconds to wait before the next try, or None if there is to be none; then the
-        cursor has been told how the stream ends.
+        cursor has been told how the stream ends. Raises what ``on_wait`` does.
         """
         cursor, reconnector, error = self._cursor, self._reconnector, refused.error
         if isinstance(error, SseConnectionDropped):
@@ -89,6 +103,8 @@ class Resumption:
                 self.reconnects += 1
                 label = reconnect_label(answer.seconds, error)
                 logger.info(label, extra={"seconds": answer.seconds})
+                if self._on_wait is not None:
+                    self._on_wait(error, answer.seconds)
                 return answer.seconds
         self._give_up(error)
         return None

@@ -1,5 +1,6 @@
 """Streams that go on over another connection, over every adapter and real connections."""
 
+import functools
 import logging
 import threading
 import time
@@ -297,3 +298,97 @@ def test_first_request_that_nobody_answers_is_sent_again_only_if_that_is_safe(ad
         outcome = adapter.run_events(server.url, reconnect=FAST)
         assert isinstance(outcome.error, SseConnectFailed)
         assert (server.connections, outcome.stream.reconnects) == (4, 3)
+
+
+@every_adapter
+def test_on_wait_is_called_before_every_wait_with_the_error_and_the_seconds(adapter):
+    waits = []
+
+    def note(error, seconds):
+        waits.append((error, seconds, len(script.asked)))
+
+    policy = ReconnectPolicy(attempts=3, floor=0.001, ceiling=0.002, jitter=0)
+    script = Script(dropping(text(1)), [BUSY], whole(DONE))
+    with serving(script) as server:
+        outcome = adapter.run_turn(server.url, reconnect=policy, on_wait=note)
+    assert outcome.error is None
+    (lost, *first), (refused, *second) = waits
+    assert (type(lost), lost.last_sse_id) == (SseConnectionDropped, (42, 1))
+    assert refused == SseConnectFailed(503, "", "status")
+    assert (first, second) == ([0.001, 1], [0.002, 2])
+
+    waits.clear()
+    script = Script([BUSY], whole(DONE))
+    with serving(script) as server:
+        adapter.run_resumed(server.url, "42:1", reconnect=policy, on_wait=note)
+    assert waits == [(refused, 0.001, 1)]
+
+    waits.clear()
+    script = Script([BUSY], whole(DONE), [NO_MORE])
+    with serving(script) as server:
+        adapter.run_events(server.url, reconnect=policy, on_wait=note)
+    assert waits == [
+        (refused, 0.001, 1),
+        (SseConnectionDropped(None, "end of stream"), 0.001, 2),
+    ]
+
+
+@every_adapter
+def test_exception_of_on_wait_closes_the_stream_and_comes_through(adapter):
+    def fail(error, seconds):
+        raise ZeroDivisionError
+
+    async def scenario(open_stream, server):
+        turn = open_stream("stream_turn", server.url, reconnect=PATIENT, on_wait=fail)
+        async with turn:
+            await anext(turn)
+            with pytest.raises(ZeroDivisionError):
+                await anext(turn)
+            with pytest.raises(SseConnectionDropped) as caught:
+                await anext(turn)
+            assert caught.value == SseConnectionDropped(SseId(42, 1), "closed")
+        resumed = open_stream("reconnect_turn", server.url, "42:1", reconnect=PATIENT, on_wait=fail)
+        with pytest.raises(ZeroDivisionError):
+            await resumed.__aenter__()
+        assert server.connections == 2
+
+    with serving(Script(dropping(text(1)), [BUSY])) as server:
+        play(adapter, scenario, server)
+
+
+@every_adapter
+def test_on_wait_must_be_a_plain_function(adapter):
+    async def wait(error, seconds):
+        raise AssertionError
+
+    class Waiter:
+        async def __call__(self, error, seconds):
+            raise AssertionError
+
+    cases = [
+        (3, "on_wait must be a function or None, not int"),
+        (wait, "on_wait must be a plain function"),
+        (Waiter(), "on_wait must be a plain function"),
+        (functools.partial(wait, None), "on_wait must be a plain function"),
+    ]
+
+    async def scenario(open_stream):
+        for on_wait, words in cases:
+            for function, *arguments in (
+                ["stream_turn"],
+                ["reconnect_turn", "42:1"],
+                ["stream_events"],
+            ):
+                for reconnect in (FAST, None):
+                    with pytest.raises(TypeError, match=words):
+                        open_stream(
+                            function,
+                            "http://host/",
+                            *arguments,
+                            reconnect=reconnect,
+                            on_wait=on_wait,
+                        )
+        open_stream("stream_turn", "http://host/", reconnect=FAST, on_wait=[].append)
+        open_stream("stream_turn", "http://host/", on_wait=print)  # never called
+
+    play(adapter, scenario)
