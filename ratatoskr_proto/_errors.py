@@ -33,10 +33,18 @@ __all__ = [
     "MalformedSseId",
     "ProtocolError",
     "RatatoskrError",
+    "Reason",
     "SseConnectFailed",
     "SseConnectionDropped",
     "TurnIdFlip",
 ]
+
+_FAILURE_WORDS = (
+    "status|redirect|content-type|content-encoding|dns|refused|unreachable|tls|connect timeout"
+    "|pool timeout|read timeout|closed|protocol"
+)
+_DROP_WORDS = "end of stream|cut body|reset|protocol|read timeout|event timeout|closed"
+_WORDS = frozenset(_FAILURE_WORDS.split("|") + _DROP_WORDS.split("|"))
 
 _MAX_RAW_DATA = 200
 _MAX_RAW_ID = 64
@@ -143,11 +151,32 @@ class EventTooLarge(ProtocolError):
         super().__init__(f"event larger than {limit} bytes")
 
 
+class Reason(str):
+    """Why there is no stream, or no more of it: a text that starts with a word for programs.
+
+    A ``str`` like any other, with the word as ``word``. docs/errors.md lists the words.
+    """
+
+    __slots__ = ()
+
+    @property
+    def word(self) -> str:
+        """The listed word (str) that the reason is or starts with, ``""`` if there is none.
+
+        What follows the word in a reason is set off by ``"; "``, ``" ("`` or, for ``redirect``,
+        ``" to "``.
+        """
+        word = self.partition("; ")[0].partition(" (")[0]
+        if word.startswith("redirect to "):
+            word = "redirect"
+        return word if word in _WORDS else ""
+
+
 class SseConnectionDropped(RatatoskrError):
     """The stream ended before its terminal event.
 
-    ``last_sse_id`` (SseId or None) is that of the last event that came out, from where a turn can
-    be resumed. ``reason`` (str) starts with one of the words listed in docs/errors.md.
+    ``last_sse_id`` (SseId or None) is the id of the last event that came out, from which a turn can
+    be resumed. ``reason`` (Reason) is given as a str.
     """
 
     __match_args__ = ("last_sse_id", "reason")
@@ -158,7 +187,7 @@ class SseConnectionDropped(RatatoskrError):
                 f"last_sse_id must be an SseId or None, not {type(last_sse_id).__name__}"
             )
         self.last_sse_id: SseId | None = last_sse_id
-        self.reason: str = _text("reason", reason)
+        self.reason: Reason = Reason(_text("reason", reason))
         super().__init__(f"connection dropped after id {last_sse_id}: {reason}")
 
 
@@ -166,8 +195,7 @@ class SseConnectFailed(RatatoskrError):
     """There was no stream to read.
 
     ``status`` (int or None) is the HTTP status if an answer came. ``body`` (str) holds the first
-    1024 characters of that answer's body. ``reason`` (str) starts with one of the words listed in
-    docs/errors.md.
+    1024 characters of that answer's body. ``reason`` (Reason) is given as a str.
     """
 
     __match_args__ = ("status", "body", "reason")
@@ -175,7 +203,7 @@ class SseConnectFailed(RatatoskrError):
     def __init__(self, status: int | None, body: str, reason: str) -> None:
         self.status: int | None = None if status is None else _integer("status", status)
         self.body: str = _text("body", body)[:_MAX_BODY]
-        self.reason: str = _text("reason", reason)
+        self.reason: Reason = Reason(_text("reason", reason))
         super().__init__(f"no event stream (status {status}): {reason}")
 
 

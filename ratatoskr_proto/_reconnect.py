@@ -26,10 +26,10 @@ def is_retryable(error: RatatoskrError) -> bool:
     500, 502, 503 and 504. False for everything else; docs/errors.md has a list.
     """
     if isinstance(error, SseConnectionDropped):
-        return _word(error.reason) not in _FINAL_DROPS
+        return error.reason.word not in _FINAL_DROPS
     if isinstance(error, SseConnectFailed):
         if error.status is None:
-            return _word(error.reason) not in _FINAL_FAILURES
+            return error.reason.word not in _FINAL_FAILURES
         return error.status in _PASSING_STATUSES
     return False
 
@@ -203,23 +203,18 @@ class Reconnector:
     def _reason_to_give_up(self, error: RatatoskrError) -> str | None:
         if not isinstance(error, (SseConnectionDropped, SseConnectFailed)):
             return f"{type(error).__name__} is final"
-        if isinstance(error, SseConnectionDropped) and _word(error.reason) == "closed":
+        if isinstance(error, SseConnectionDropped) and error.reason.word == "closed":
             return "the stream was closed"
         if isinstance(error, SseConnectFailed) and error.status == 204:
             return "status 204 means stop"
         if not self._policy.retryable(error):
-            return f"{_word(error.reason)} is not worth another try"
+            return f"{error.reason.word or error.reason} is not worth another try"
         if self._attempts == self._policy.attempts:
             return f"no progress in {self._attempts} attempts"
         return None
 
     def _clamp(self, seconds: float) -> float:
         return min(max(seconds, self._policy.floor), self._policy.ceiling)
-
-
-def _word(reason: str) -> str:
-    """The word that a reason starts with, see docs/errors.md."""
-    return reason.partition(";")[0].partition(" (")[0]
 
 
 def _check_number(name: str, value: Any) -> None:

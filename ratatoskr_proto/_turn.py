@@ -146,6 +146,11 @@ class TurnDecoder:
         """Whether bytes of an unfinished event are held."""
         return self._wire is not None and self._wire.pending
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will come out: in the states ``DONE`` and ``FAILED``."""
+        return self._wire is None
+
     def receive_data(self, chunk: bytes | bytearray | memoryview) -> list[TurnItem]:
         """Take the next bytes and return what they complete, in order: events, and at most one
         error, which is the last item. Once the turn is over, all input is discarded.

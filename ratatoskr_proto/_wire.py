@@ -61,7 +61,8 @@ class EventStreamDecoder:
 
     ``max_event_bytes`` (int >= 1) limits the size of one event in bytes; see docs/wire.md for how
     it is counted. ``last_event_id`` (str) is the id to start from, that of the connection before.
-    With ``comments=True`` comments come out too.
+    With ``comments=True`` comments come out too. With ``flush_unfinished=True`` an event that only
+    lacks its last line ends comes out at the end of the stream.
 
     The output is the same however the stream was cut into chunks. Use a new decoder for each
     connection.
@@ -72,6 +73,7 @@ class EventStreamDecoder:
         max_event_bytes: int = DEFAULT_MAX_EVENT_BYTES,
         last_event_id: str = "",
         comments: bool = False,
+        flush_unfinished: bool = False,
     ) -> None:
         """Raises TypeError or ValueError for an argument that is not as described above."""
         if not isinstance(max_event_bytes, int) or isinstance(max_event_bytes, bool):
@@ -80,11 +82,13 @@ class EventStreamDecoder:
             raise ValueError(f"max_event_bytes must be at least 1, not {max_event_bytes}")
         if not isinstance(last_event_id, str):
             raise TypeError(f"last_event_id must be a str, not {type(last_event_id).__name__}")
-        if not isinstance(comments, bool):
-            raise TypeError(f"comments must be True or False, not {comments!r}")
+        for name, value in (("comments", comments), ("flush_unfinished", flush_unfinished)):
+            if not isinstance(value, bool):
+                raise TypeError(f"{name} must be True or False, not {value!r}")
         self._max_event_bytes = max_event_bytes
         self._window = min(max_event_bytes, _WINDOW)
         self._comments = comments
+        self._flush_unfinished = flush_unfinished
         self._last_event_id = last_event_id
         self._retry_ms: int | None = None
         self._closed = False
@@ -119,6 +123,11 @@ class EventStreamDecoder:
         """Whether bytes of an unfinished line or block are held."""
         return bool(self._buffer or self._start)
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will come out: after ``receive_eof()``, and only then."""
+        return self._closed
+
     def receive_data(self, chunk: bytes | bytearray | memoryview) -> list[WireItem]:
         """Take the next bytes and return what they complete, in order: events, ``EventTooLarge``
         and, if asked for, comments.
@@ -138,18 +147,25 @@ class EventStreamDecoder:
         self._feed(chunk, items)
         return items
 
-    def receive_eof(self) -> list[WireItem]:
-        """Say that the stream has ended; calling it again is harmless.
+    def receive_eof(self, reason: str = "end of stream") -> list[WireItem]:
+        """Say that the stream has ended, for whatever ``reason`` (str); calling it again is
+        harmless. Raises TypeError if ``reason`` is not a str.
 
         Returns what the end completes, which is nothing: an unfinished event is dropped, as the
         standard says ("Once the end of the file is reached, any pending data must be discarded").
-        Look at ``pending`` before, to learn whether there was one.
+        Only with ``flush_unfinished``, and for the reason ``"end of stream"``, the end counts as
+        the missing line ends. Look at ``pending`` before, to learn whether an event was unfinished.
         """
+        if not isinstance(reason, str):
+            raise TypeError(f"reason must be a str, not {type(reason).__name__}")
+        items: list[WireItem] = []
+        if self._flush_unfinished and reason == "end of stream" and not self._closed:
+            self._feed(b"\n\n", items)
         self._closed = True
         self._plain = False
         self._start = None
         self._clear()
-        return []
+        return items
 
     # Within the package. The turn layer derives from this class, and takes text in `_receive_text`.
 

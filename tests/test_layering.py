@@ -153,7 +153,7 @@ def test_the_core_exports_the_names_of_the_guide():
         *["Event", "Text", "Done", "ServerError", "Unknown"],
         *["RatatoskrError", "ProtocolError", "MalformedSseData", "MalformedSseId"],
         *["MalformedEnvelope", "TurnIdFlip", "EventTooLarge"],
-        *["SseConnectionDropped", "SseConnectFailed"],
+        *["SseConnectionDropped", "SseConnectFailed", "Reason"],
         *["encode_event", "encode_comment"],
         *["Reconnector", "ReconnectPolicy", "Wait", "GiveUp", "is_retryable"],
     }

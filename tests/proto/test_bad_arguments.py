@@ -22,6 +22,7 @@ TEXT = b'id: 42:1\ndata: {"type":"text","text":"a"}\n\n'
     [
         (lambda: EventStreamDecoder().receive_data("a"), "bytearray or memoryview, not str"),
         (lambda: TurnDecoder().receive_data([1]), "bytearray or memoryview, not list"),
+        (lambda: EventStreamDecoder().receive_eof(None), "reason must be a str, not NoneType"),
         (lambda: TurnDecoder().receive_eof(None), "reason must be a str, not NoneType"),
         (lambda: TurnDecoder().receive_eof(b""), "reason must be a str, not bytes"),
         (

@@ -5,6 +5,7 @@ import copy
 import gc
 import json
 import pickle
+import re
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from ratatoskr_proto import (
     MalformedSseId,
     ProtocolError,
     RatatoskrError,
+    Reason,
     SseConnectFailed,
     SseConnectionDropped,
     SseId,
@@ -97,6 +99,58 @@ def test_fields_match_by_position(error):
 )
 def test_message(error, message):
     assert str(error) == message
+
+
+# Reasons
+
+
+@pytest.mark.parametrize(
+    ("reason", "word"),
+    [
+        ("reset", "reset"),
+        ("end of stream", "end of stream"),
+        ("end of stream; unfinished event lost", "end of stream"),
+        ("cut body (RemoteProtocolError)", "cut body"),
+        ("protocol (LocalProtocolError); unfinished event lost", "protocol"),
+        ("reset; reconnect failed: read timeout (ReadTimeout)", "reset"),
+        ("redirect", "redirect"),
+        ("redirect to http://host/a (b); c", "redirect"),
+        ("event timeout", "event timeout"),
+        ("connect timeout", "connect timeout"),
+        ("reset to http://host/", ""),
+        ("redirection to http://host/", ""),
+        ("resetting", ""),
+        ("Reset", ""),
+        (" reset", ""),
+        ("reset;", ""),
+        ("reset(X)", ""),
+        ("(reset)", ""),
+        ("", ""),
+    ],
+)
+def test_word_of_a_reason(reason, word):
+    for error in (SseConnectionDropped(None, reason), SseConnectFailed(None, "", reason)):
+        assert type(error.reason) is Reason
+        assert error.reason.word == word
+        assert error.reason == reason
+
+
+def test_every_word_of_the_page_is_a_word(pytestconfig):
+    page = (pytestconfig.rootpath / "docs/errors.md").read_text(encoding="utf-8")
+    listed = set(re.findall("`([a-z][a-z -]+)`", page.partition("\n- `SseConnectFailed`: ")[2]))
+    assert len(listed) == 17
+    assert {Reason(word).word for word in listed} == listed
+
+
+def test_reason_is_a_str_and_survives_a_copy():
+    reason = Reason("reset; unfinished event lost")
+    assert repr(reason) == repr(str(reason))
+    assert hash(reason) == hash(str(reason))
+    for twin in (pickle.loads(pickle.dumps(reason)), copy.copy(reason), copy.deepcopy(reason)):
+        assert type(twin) is Reason
+        assert (twin, twin.word) == (reason, "reset")
+    with pytest.raises(AttributeError):
+        reason.word = "closed"
 
 
 # Truncation

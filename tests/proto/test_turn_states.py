@@ -42,6 +42,7 @@ def test_every_pair_of_state_and_input(state, happening):
     decoder = TurnDecoder(max_event_bytes=100)
     decoder.receive_data(INTO_STATE[state])
     assert decoder.state is state
+    assert decoder.over == (state is not STREAMING)
     data, next_state = INPUTS[happening]
     items = decoder.receive_eof() if data is None else decoder.receive_data(data)
     if state is STREAMING:

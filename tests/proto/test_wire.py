@@ -340,6 +340,51 @@ def test_pending_says_whether_bytes_of_a_line_or_block_are_held(data, pending):
     assert decode_wire(data).pending is pending
 
 
+def test_over_is_true_after_the_end_only():
+    decoder = EventStreamDecoder()
+    decoder.receive_data(b"data: a\n\n")
+    assert not decoder.over
+    decoder.receive_eof("reset")
+    assert decoder.over
+
+
+# The end as a line end
+
+STREAMS = [
+    *[b"data: a\n\n", b"data: a\n", b"data: a", b"data: a\r", b"data: a\r\n", b"data: a\n: hi"],
+    *[b"", b"\xef\xbb", b"\xef\xbb\xbfdata: a", b"id: 7", b"id: 7\n", b"retry: 5", b": hi"],
+    *[b"event: e\nid: 7\ndata: a\ndata", b"x", b"data:" + b"x" * 99, b"data:" + b"x" * 99 + b"\n"],
+]
+
+
+@pytest.mark.parametrize("data", STREAMS)
+def test_the_end_is_as_good_as_two_line_ends_if_asked_for(data):
+    options = {"comments": True, "max_event_bytes": 50}
+    flushed = decode_wire(data, flush_unfinished=True, **options)
+    completed = feed_wire([data, b"\n\n"], **options)
+    assert flushed.items == completed.items
+    assert flushed.last_event_id == completed.last_event_id
+    assert flushed.retry_ms == completed.retry_ms
+
+
+@pytest.mark.parametrize("data", STREAMS)
+def test_no_other_reason_is(data):
+    for reason in ("cut body", "end of stream; unfinished event lost", ""):
+        asked, standard = EventStreamDecoder(flush_unfinished=True), EventStreamDecoder()
+        assert asked.receive_data(data) == standard.receive_data(data)
+        assert asked.receive_eof(reason) == standard.receive_eof(reason) == []
+        assert asked.receive_eof() == []
+        assert (asked.pending, asked.last_event_id) == (False, standard.last_event_id)
+
+
+def test_the_end_completes_an_event_once():
+    decoder = EventStreamDecoder(flush_unfinished=True)
+    decoder.receive_data(b"data: a")
+    assert decoder.receive_eof() == [message("a")]
+    assert decoder.receive_eof() == []
+    assert not decoder.pending
+
+
 # Arguments
 
 
@@ -360,6 +405,7 @@ def test_last_event_id_of_the_wrong_type():
         EventStreamDecoder(last_event_id=None)
 
 
-def test_comments_of_the_wrong_type():
-    with pytest.raises(TypeError, match="comments must be True or False"):
-        EventStreamDecoder(comments="no")
+@pytest.mark.parametrize("name", ["comments", "flush_unfinished"])
+def test_flags_of_the_wrong_type(name):
+    with pytest.raises(TypeError, match=f"{name} must be True or False, not 'no'"):
+        EventStreamDecoder(**{name: "no"})
