@@ -11,7 +11,7 @@ import logging
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any, Final, Generic, NoReturn, TypeVar
+from typing import Any, Final, Generic, NoReturn, TypeAlias, TypeVar
 
 from ratatoskr_proto import (
     Comment,
@@ -26,12 +26,14 @@ from ratatoskr_proto import (
 )
 
 from .._http.body import BodyDecoder
+from .changes import Change, ChangesDecoder
 from .labels import error_label
 
 logger = logging.getLogger("ratatoskr_transports")
 logger.addHandler(logging.NullHandler())
 
-D = TypeVar("D", TurnDecoder, EventStreamDecoder)
+D = TypeVar("D", TurnDecoder, EventStreamDecoder | ChangesDecoder)
+Changed: TypeAlias = Callable[[str, int | None], object]
 
 
 class _Over:
@@ -69,7 +71,9 @@ class Cursor(ABC, Generic[D]):
         self.loss: RatatoskrError | None = None
         self._decoder: D = decoder
         self._retry_ms: int | None = None  # of the connections before
+        self._content_encoding = ""
         self._body = BodyDecoder(decoder)
+        self._started = False
         self._items: Iterator[Any] = iter(())
         self._error: RatatoskrError | None = None
         self._over = False
@@ -77,6 +81,7 @@ class Cursor(ABC, Generic[D]):
 
     def begin(self, content_encoding: str) -> None:
         """Say how the body of a new connection is coded."""
+        self._content_encoding = content_encoding
         tap = self._body.tap
         self._body = BodyDecoder(self._decoder, content_encoding)
         self._body.tap = tap
@@ -135,6 +140,7 @@ class Cursor(ABC, Generic[D]):
 
     def receive_data(self, data: bytes) -> None:
         """Take the next bytes of the body."""
+        self._started = True
         try:
             self._items = self._body.items(data)
         except BaseException as error:  # a bug in the caller's loads or event class
@@ -235,7 +241,7 @@ class TurnCursor(Cursor[TurnDecoder]):
         return self._make_decoder(self.last_sse_id)
 
 
-class EventCursor(Cursor[EventStreamDecoder]):
+class EventCursor(Cursor[EventStreamDecoder | ChangesDecoder]):
     """Hands out the events, and comments if asked for, of any event stream.
 
     ``make_decoder`` makes the decoder of each connection, which starts with a last event id.
@@ -246,6 +252,7 @@ class EventCursor(Cursor[EventStreamDecoder]):
     ) -> None:
         super().__init__(make_decoder(last_event_id))
         self._make_decoder = make_decoder
+        self._changed: Changed | None = None
         # The last event that was handed out, or one that stands for an id without an event.
         self._last = ServerSentEvent("", "", last_event_id)
 
@@ -264,16 +271,36 @@ class EventCursor(Cursor[EventStreamDecoder]):
         """The last event id; without one the stream is asked for from its start."""
         return self.last_event_id
 
+    def watch(self, changed: Changed) -> None:
+        """Have ``changed`` called wherever the id or the retry time changes without an event."""
+        if self._started:
+            raise RuntimeError("watch() must be called before the first item is asked for")
+        self._changed = changed
+        self._decoder = self._next_decoder()
+        self.begin(self._content_encoding)
+
     def take(self) -> Any:
         """As the base has it. An id may also come without an event, once all before is out."""
         item = super().take()
+        while isinstance(item, Change):
+            item = super().take()
         if item is None and self._decoder.last_event_id != self._last.id:
             self._last = ServerSentEvent("", "", self._decoder.last_event_id)
         return item
 
-    def _hand_out(self, item: ServerSentEvent | Comment) -> None:
+    def _hand_out(self, item: ServerSentEvent | Comment | Change) -> None:
         if isinstance(item, ServerSentEvent):
             self._last = item
+        elif isinstance(item, Change):
+            if item.last_event_id != self._last.id:
+                self._last = ServerSentEvent("", "", item.last_event_id)
+            assert self._changed is not None
+            try:
+                self._changed(*item)
+            except BaseException as error:
+                self.close()
+                raise_foreign(error)
 
-    def _next_decoder(self) -> EventStreamDecoder:
-        return self._make_decoder(self.last_event_id)
+    def _next_decoder(self) -> EventStreamDecoder | ChangesDecoder:
+        decoder = self._make_decoder(self.last_event_id)
+        return decoder if self._changed is None else ChangesDecoder(decoder, self.retry_ms)

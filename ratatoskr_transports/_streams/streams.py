@@ -72,8 +72,19 @@ class _EventView:
 
     @property
     def last_event_id(self) -> str:
-        """The last event id, from where to go on."""
+        """The last event id, from which the stream can be resumed."""
         return self._cursor.last_event_id
+
+    def watch(self, changed: Callable[[str, int | None], object]) -> None:
+        """Have ``changed(last_event_id, retry_ms)`` called wherever the last event id or the
+        ``retry:`` of the stream changes without an event, in its place among the items: after the
+        one before it and before the one after it is handed out.
+
+        ``retry_ms`` is in milliseconds, None if there has been none. An id that comes with an event
+        is that of the event. What ``changed`` raises closes the stream and comes through. Raises
+        RuntimeError once the stream is being read.
+        """
+        self._cursor.watch(changed)
 
 
 def _turn_cursor(
