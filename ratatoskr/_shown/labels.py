@@ -38,7 +38,7 @@ class ExitCode(enum.IntEnum):
     INTERRUPTED = 130
 
 
-def label(item: Event | RatatoskrError) -> str:
+def ending_label(item: Event | RatatoskrError) -> str:
     """Return the label line of an error or of a terminal event, without a line end."""
     match item:
         case RatatoskrError():

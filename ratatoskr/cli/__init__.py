@@ -16,7 +16,7 @@ from click.shell_completion import shell_complete
 
 from .._shown.labels import ExitCode
 from .._shown.visible import printable
-from .console import abandon, say
+from .console import discard_output, write_stderr
 from .show_turn import run_turn as _run_turn
 
 __all__ = ["_run_turn", "cli", "main"]
@@ -68,20 +68,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except BaseExceptionGroup as group:
             raise _first(group) from None
     except click.exceptions.NoArgsIsHelpError as error:
-        say(error.format_message())
+        write_stderr(error.format_message())
         return ExitCode.USAGE
     except click.ClickException as error:
-        say(f"ratatoskr: {printable(error.format_message())}")
+        write_stderr(f"ratatoskr: {printable(error.format_message())}")
         return ExitCode.USAGE
     except KeyboardInterrupt:
-        say("ratatoskr: interrupted")
+        write_stderr("ratatoskr: interrupted")
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        abandon(sys.stdout)
+        discard_output(sys.stdout)
         return ExitCode.DONE
     except OSError as error:
-        abandon(sys.stdout)
-        say(f"ratatoskr: cannot write to stdout: {error.strerror}")
+        discard_output(sys.stdout)
+        write_stderr(f"ratatoskr: cannot write to stdout: {error.strerror}")
         return ExitCode.USAGE
 
 

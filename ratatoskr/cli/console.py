@@ -16,7 +16,7 @@ import click
 from .._shown.labels import ExitCode
 
 
-class Failure(click.ClickException):
+class CommandError(click.ClickException):
     """Something outside the program failed, such as a file; its message is one line."""
 
     exit_code = ExitCode.USAGE
@@ -27,7 +27,7 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
-def write(text: str) -> None:
+def write_stdout(text: str) -> None:
     """Write to stdout at once, with an escape for what its encoding does not have."""
     if text:
         if sys.stdout is None:
@@ -38,7 +38,7 @@ def write(text: str) -> None:
         sys.stdout.flush()
 
 
-def write_ascii(text: str) -> None:
+def write_stdout_ascii(text: str) -> None:
     """Write lines of JSON to stdout at once: ASCII, whatever the encoding of the terminal."""
     if text:
         if sys.stdout is None:
@@ -47,16 +47,16 @@ def write_ascii(text: str) -> None:
         sys.stdout.buffer.flush()
 
 
-def say(line: str) -> None:
+def write_stderr(line: str) -> None:
     """Write a line to stderr; if nobody listens there, the exit code still tells."""
     if sys.stderr is not None:
         try:
             print(line, file=sys.stderr, flush=True)
         except OSError:
-            abandon(sys.stderr)
+            discard_output(sys.stderr)
 
 
-def abandon(stream: TextIO | None) -> None:
+def discard_output(stream: TextIO | None) -> None:
     """Let the interpreter flush a stream into nothing when it ends, and not fail once more."""
     if stream is not None:
         with contextlib.suppress(OSError):

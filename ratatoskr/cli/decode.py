@@ -1,14 +1,12 @@
 """The body of ``ratatoskr decode``: a recorded stream to JSON Lines.
 
-``write`` takes the text of whole lines for stdout, ``say`` one line for the operator. What either
-of them or the stream raises is let through.
+Exceptions of the stream and of the output are let through.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterator
 
 from ratatoskr_proto import (
     Comment,
@@ -21,22 +19,21 @@ from ratatoskr_proto import (
 )
 
 from .._shown import json_lines
-from .._shown.labels import ExitCode, exit_code, label
+from .._shown.labels import ExitCode, ending_label, exit_code
 from .._shown.recording import RecordedStream
+from .console import write_stderr, write_stdout_ascii
 
-Write: TypeAlias = Callable[[str], object]
 
-
-def decode_turn(stream: RecordedStream, max_event_bytes: int, write: Write, say: Write) -> ExitCode:
+def decode_turn(stream: RecordedStream, max_event_bytes: int) -> ExitCode:
     """Write the events of a turn as they come, then say how it ended; return the exit code."""
     count = 0
     for items in _turn_items(stream, max_event_bytes):
         events = [item for item in items if isinstance(item, Event)]
         count += len(events)
-        write("".join([json_lines.event_line(event) + "\n" for event in events]))
+        write_stdout_ascii("".join([json_lines.event_line(event) + "\n" for event in events]))
     ending = items[-1]
-    say(label(ending))
-    say(f"{count} events, {stream.bytes_read} bytes read")
+    write_stderr(ending_label(ending))
+    write_stderr(f"{count} events, {stream.bytes_read} bytes read")
     return exit_code(ending)
 
 
@@ -58,9 +55,7 @@ def _turn_items(
     yield decoder.receive_eof(stream.end_reason)
 
 
-def decode_wire(
-    stream: RecordedStream, max_event_bytes: int, comments: bool, write: Write, say: Write
-) -> ExitCode:
+def decode_wire(stream: RecordedStream, max_event_bytes: int, comments: bool) -> ExitCode:
     """Write the frames of any event stream as they come; return the exit code.
 
     An event that is too large is said in its place, and the frames behind it still come.
@@ -79,12 +74,12 @@ def decode_wire(
                 lines.append(json_lines.frame_line(item) + "\n")
                 count += isinstance(item, ServerSentEvent)
             else:
-                write("".join(lines))
+                write_stdout_ascii("".join(lines))
                 lines.clear()
-                say(label(item))
+                write_stderr(ending_label(item))
                 result = exit_code(item)
-        write("".join(lines))
+        write_stdout_ascii("".join(lines))
     unfinished = "; unfinished event dropped" if decoder.pending else ""
     decoder.receive_eof()
-    say(f"{count} frames, {stream.bytes_read} bytes read{unfinished}")
+    write_stderr(f"{count} frames, {stream.bytes_read} bytes read{unfinished}")
     return result

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 from .._shown.recording import Recorder
-from .console import Failure
+from .console import CommandError
 
 record_option = click.option(
     "--record", metavar="FILE", help="Write a recording, for `decode` and `serve --replay`."
@@ -17,7 +17,7 @@ record_option = click.option(
 
 @contextlib.contextmanager
 def recording_to(path: str | None) -> Iterator[Recorder | None]:
-    """Give the recorder that writes to a file, as things come. Raises Failure if it cannot."""
+    """Give the recorder that writes to a file, as things come. Raises CommandError if it cannot."""
     if path is None:
         yield None
         return
@@ -40,5 +40,5 @@ def recording_to(path: str | None) -> Iterator[Recorder | None]:
             file.close()
 
 
-def _unwritable(path: str, error: OSError) -> Failure:
-    return Failure(f"cannot write {path!r}: {error.strerror}")
+def _unwritable(path: str, error: OSError) -> CommandError:
+    return CommandError(f"cannot write {path!r}: {error.strerror}")

@@ -16,10 +16,10 @@ from ratatoskr_proto import (
 )
 
 from .._shown import json_lines
-from .._shown.labels import ExitCode, exit_code, label
+from .._shown.labels import ExitCode, ending_label, exit_code
 from .._shown.recording import Recorder
 from .._shown.visible import visible
-from .console import say, write, write_ascii
+from .console import write_stderr, write_stdout, write_stdout_ascii
 from .reconnect import waits_shown
 from .show_turn import end_reason
 
@@ -121,10 +121,10 @@ async def run_events(
         figures.receive(data)
         if recorder is not None:
             recorder.chunk(data, events.reconnects)
-        (write_ascii if as_json else write)(text.receive(data, events.reconnects))
+        (write_stdout_ascii if as_json else write_stdout)(text.receive(data, events.reconnects))
 
     def say_wait(line: str, seconds: float) -> None:
-        say(f"{line} last_event_id={events.last_event_id[:_MAX_ID]!r}")
+        write_stderr(f"{line} last_event_id={events.last_event_id[:_MAX_ID]!r}")
 
     events.tap(receive)
     ending: RatatoskrError | None = None
@@ -137,12 +137,12 @@ async def run_events(
         ending = error
     finally:
         if summary:
-            say(figures.line(text.frames))
+            write_stderr(figures.line(text.frames))
     if recorder is not None:
         recorder.end(end_reason(ending), events.reconnects)
     if ending is None:
         return ExitCode.DONE
-    say(label(ending))
+    write_stderr(ending_label(ending))
     return exit_code(ending)
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from ratatoskr_proto import Event, RatatoskrError, SseConnectionDropped, SseId, Text
 
 from .._shown import json_lines
-from .._shown.labels import event_label, exit_code, label
+from .._shown.labels import ending_label, event_label, exit_code
 from .._shown.recording import Recorder
 from .._shown.visible import visible
-from .console import is_terminal, say, write, write_ascii
+from .console import is_terminal, write_stderr, write_stdout, write_stdout_ascii
 from .reconnect import waits_shown
 
 
@@ -34,25 +34,25 @@ async def run_turn(turn: Any, *, as_json: bool = False, recorder: Recorder | Non
         # Only for the eye: what is piped on is the text and nothing else.
         nonlocal line_is_open
         if line_is_open and is_terminal(sys.stdout):
-            write("\n")
+            write_stdout("\n")
             line_is_open = False
 
     def say_wait(line: str, seconds: float) -> None:
         if is_terminal(sys.stderr):
             end_line()
-        say(line)
+        write_stderr(line)
 
     try:
         with waits_shown(say_wait):
             async with turn:
                 async for event in turn:
                     if as_json:
-                        write_ascii(json_lines.event_line(event) + "\n")
+                        write_stdout_ascii(json_lines.event_line(event) + "\n")
                     elif isinstance(event, Text):
-                        write(visible(event.text))
+                        write_stdout(visible(event.text))
                         line_is_open = not event.text.endswith("\n") if event.text else line_is_open
                     elif not event.terminal:
-                        say(event_label(event))
+                        write_stderr(event_label(event))
                     last_sse_id = event.sse_id
                     ending = event if event.terminal else None
     except RatatoskrError as error:
@@ -63,7 +63,7 @@ async def run_turn(turn: Any, *, as_json: bool = False, recorder: Recorder | Non
         ending = SseConnectionDropped(last_sse_id, "end of stream")
     if recorder is not None:
         recorder.end(end_reason(ending), turn.reconnects)
-    say(label(ending))
+    write_stderr(ending_label(ending))
     return exit_code(ending)
 
 

@@ -30,7 +30,7 @@ from ratatoskr_proto import (
     Text,
 )
 
-from .._shown.labels import event_label, label
+from .._shown.labels import ending_label, event_label
 from .._shown.visible import visible
 from ..cli.reconnect import POLICY, waits_shown
 from ..demo_server import DemoServer, Script
@@ -208,7 +208,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
             self._finish(turn, Kind.ERROR, f"[bug] {type(error).__name__}")
             return
         try:
-            line = label(ending)
+            line = ending_label(ending)
         except TypeError:  # an error or a terminal event of somebody else's
             line = f"[bug] {type(ending).__name__}"
         good = isinstance(ending, Done)

@@ -51,7 +51,7 @@ def test_what_comes_out_of_task_groups_is_told_as_if_it_came_alone(
         raise BaseExceptionGroup("outer", [BaseExceptionGroup("inner", [error])])
 
     monkeypatch.setattr(cli.get_command(None, "demo"), "callback", fail)
-    monkeypatch.setattr("ratatoskr.cli.abandon", lambda stream: None)
+    monkeypatch.setattr("ratatoskr.cli.discard_output", lambda stream: None)
     assert main(["demo"]) == code
     assert capsys.readouterr().err == said
 

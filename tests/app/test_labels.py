@@ -4,7 +4,7 @@ import pytest
 from support.endings import ENDS, ID, IDS
 
 import ratatoskr_proto
-from ratatoskr._shown.labels import ExitCode, exit_code, label
+from ratatoskr._shown.labels import ExitCode, ending_label, exit_code
 from ratatoskr_proto import (
     MalformedEnvelope,
     MalformedSseData,
@@ -23,7 +23,7 @@ HOSTILE = "\0\x1b[31m\r\n'\x85\x9b\u2028\u202e\ud800"
 
 @pytest.mark.parametrize(("end", "code", "line"), ENDS, ids=IDS)
 def test_label(end, code, line):
-    assert label(end) == line
+    assert ending_label(end) == line
 
 
 @pytest.mark.parametrize(("end", "code", "line"), ENDS, ids=IDS)
@@ -47,7 +47,7 @@ def test_interrupted_is_130_and_wrong_usage_2():
 )
 def test_an_event_that_ends_no_turn_has_no_label(event):
     with pytest.raises(TypeError, match="ends no turn"):
-        label(event)
+        ending_label(event)
 
 
 @pytest.mark.parametrize(
@@ -63,4 +63,4 @@ def test_an_event_that_ends_no_turn_has_no_label(event):
     ],
 )
 def test_text_of_the_server_stays_on_its_line_and_off_the_terminal(end):
-    assert label(end).isprintable()
+    assert ending_label(end).isprintable()

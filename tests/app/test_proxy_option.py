@@ -40,3 +40,13 @@ def test_a_proxy_that_is_none_is_one_line(run_main, value):
     run = run_main(*TURN, "--proxy", value)
     assert run.said == ["ratatoskr: the proxy must be a URL such as http://127.0.0.1:3128"]
     assert run.code == 2
+
+
+def test_a_proxy_of_the_environment_that_is_none_is_named_without_its_value(run_main, monkeypatch):
+    monkeypatch.setenv("https_proxy", "http://u:s3cret@[::")
+    run = run_main(*TURN)
+    example = "a URL such as http://127.0.0.1:3128"
+    assert run.said == [
+        f"ratatoskr: a proxy in the environment must be {example}; check https_proxy"
+    ]
+    assert run.code == 2

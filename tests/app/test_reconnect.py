@@ -126,13 +126,13 @@ def test_on_a_terminal_the_wait_has_a_line_of_its_own(run_main, monkeypatch):
 @pytest.mark.usefixtures("heed_ctrl_c")
 @pytest.mark.parametrize("transport", ["httpx", "trio"])
 def test_ctrl_c_ends_a_wait_at_once(run_main, monkeypatch, transport):
-    def say_and_interrupt(line):
-        say(line)
+    def write_and_interrupt(line):
+        write_stderr(line)
         if line.startswith("[reconnecting]"):
             signal.raise_signal(signal.SIGINT)
 
-    say = show_turn.say
-    monkeypatch.setattr(show_turn, "say", say_and_interrupt)
+    write_stderr = show_turn.write_stderr
+    monkeypatch.setattr(show_turn, "write_stderr", write_and_interrupt)
     monkeypatch.setattr(connect, "POLICY", ReconnectPolicy(floor=1000, ceiling=1000))
     with serving(answering([text(1)])) as server:
         run = run_main("turn", server.url, "-m", "Hi", "--reconnect", "--transport", transport)

@@ -8,7 +8,7 @@ from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
 from support.terminal_app import FakeTurn, done, drive, screen, send, shown, text, until
 
 import ratatoskr_proto
-from ratatoskr._shown.labels import label
+from ratatoskr._shown.labels import ending_label
 from ratatoskr.demo_server import DemoServer, Script
 from ratatoskr.tui import AppState, RatatoskrApp
 from ratatoskr_proto import (
@@ -296,7 +296,7 @@ def test_each_error_shows_its_label_and_the_next_message_works(where):
             await send(pilot, "Hello")
             await idle_again(pilot)
             said = "Hi\n" if where == "reading" else ""
-            assert shown(app) == f"{before}> Hello\n{said}{label(error)}\n"
+            assert shown(app) == f"{before}> Hello\n{said}{ending_label(error)}\n"
             assert app.query_one("Input").placeholder == IDLE_HINT
             assert turn.left is (where == "reading")
         await send(pilot, "Hello")

@@ -12,7 +12,7 @@ import click
 
 from ratatoskr_proto import testing
 
-from ..console import write, write_ascii
+from ..console import write_stdout, write_stdout_ascii
 
 _FAILED = 1
 _PIPE_WIDTH = 200
@@ -43,9 +43,9 @@ def check_decoder(target: str, prompt: bool, as_json: bool) -> int:
     except TypeError as error:
         raise click.UsageError(str(error)) from None
     if as_json:
-        write_ascii(_json_lines(report))
+        write_stdout_ascii(_json_lines(report))
     else:
-        write(_table(report))
+        write_stdout(_table(report))
     return 0 if report.passed else _FAILED
 
 

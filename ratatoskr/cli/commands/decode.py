@@ -12,7 +12,7 @@ from typing import BinaryIO
 import click
 
 from ..._shown.recording import RecordedStream, RecordingError
-from ..console import Failure, is_terminal, say, write_ascii
+from ..console import CommandError, is_terminal, write_stderr
 from ..decode import decode_turn, decode_wire
 from ..options import max_event_bytes_option
 
@@ -49,10 +49,10 @@ def decode(file: str, wire: bool, comments: bool, max_event_bytes: int) -> int:
         stream = RecordedStream(stack.enter_context(_progress(source, file)))
         try:
             if wire:
-                return decode_wire(stream, max_event_bytes, comments, write_ascii, say)
-            return decode_turn(stream, max_event_bytes, write_ascii, say)
+                return decode_wire(stream, max_event_bytes, comments)
+            return decode_turn(stream, max_event_bytes)
         except RecordingError as error:
-            raise Failure(f"{_shown(file)}: {error}") from None
+            raise CommandError(f"{_shown(file)}: {error}") from None
 
 
 @contextlib.contextmanager
@@ -60,9 +60,9 @@ def _open(file: str) -> Iterator[BinaryIO]:
     """Open a file, unbuffered, so that what is there can be read without waiting for more."""
     if file == "-":
         if sys.stdin is None:
-            raise Failure("stdin is closed; name a file")
+            raise CommandError("stdin is closed; name a file")
         if sys.stdin.isatty():
-            say("ratatoskr: reading a stream from the terminal; Ctrl-D ends it")
+            write_stderr("ratatoskr: reading a stream from the terminal; Ctrl-D ends it")
         yield sys.stdin.buffer
         return
     try:
@@ -116,8 +116,8 @@ def _regular_size(source: BinaryIO) -> int:
     return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
 
-def _unreadable(file: str, error: OSError) -> Failure:
-    return Failure(f"cannot read {_shown(file)}: {error.strerror}")
+def _unreadable(file: str, error: OSError) -> CommandError:
+    return CommandError(f"cannot read {_shown(file)}: {error.strerror}")
 
 
 def _shown(file: str) -> str:

@@ -7,8 +7,9 @@ import functools
 
 import click
 
+from ..._connector import Connector
 from ...demo_server import DEFAULT_EVENTS, DemoServer, Script
-from ..connect import Connector
+from ..connect import show_stream
 from ..show_turn import run_turn
 
 _PACE = 0.01  # seconds between frames: pleasant to read along
@@ -41,9 +42,10 @@ def demo(fast: bool, events: int, as_json: bool) -> int:
 
 async def _demo(script: Script, as_json: bool) -> int:
     async with DemoServer(script).listening() as url:
-        return await Connector(trust_env=False).show_over_httpx(
+        return await show_stream(
+            Connector(trust_env=False),
+            functools.partial(run_turn, as_json=as_json),
             "stream_turn",
             url,
             json={"message": "Who are you?"},
-            show=functools.partial(run_turn, as_json=as_json),
         )

@@ -10,7 +10,7 @@ import click
 from ..._demo.faults import FAULTS, End, Faults
 from ..._shown.recording import RecordedStream, RecordingError
 from ...demo_server import DEFAULT_EVENTS, DemoServer, Script
-from ..console import Failure, write
+from ..console import CommandError, write_stdout
 from ..options import ABOVE_0, Number
 
 _FAULTS_HELP = "\n".join(f"      {fault.name:12} {fault.does}" for fault in FAULTS)
@@ -114,8 +114,8 @@ async def _serve(script: Script, host: str, port: int) -> None:
             url = await stack.enter_async_context(DemoServer(script).listening(host, port))
         except (OSError, UnicodeError) as error:
             reason = getattr(error, "strerror", None) or "there is no such place"
-            raise Failure(f"cannot listen on {host}, port {port}: {reason}") from None
-        write(f"listening on {url}\n")
+            raise CommandError(f"cannot listen on {host}, port {port}: {reason}") from None
+        write_stdout(f"listening on {url}\n")
         await anyio.sleep_forever()
 
 
@@ -125,9 +125,9 @@ def _with_recording(script: Script, path: str, speed: float, chunk_size: int | N
             stream = RecordedStream(file.read)
             timed = [(seconds, _replayable(path, data)) for seconds, data in stream.timed_chunks()]
     except OSError as error:
-        raise Failure(f"cannot read {path!r}: {error.strerror}") from None
+        raise CommandError(f"cannot read {path!r}: {error.strerror}") from None
     except RecordingError as error:
-        raise Failure(f"{path!r}: {error}") from None
+        raise CommandError(f"{path!r}: {error}") from None
     return script._replace(
         recording=tuple((max(0.0, seconds) / speed, data) for seconds, data in timed),
         recording_end=_end(stream.end_reason),
@@ -137,7 +137,9 @@ def _with_recording(script: Script, path: str, speed: float, chunk_size: int | N
 
 def _replayable(path: str, chunk: bytes | None) -> bytes:
     if chunk is None:
-        raise Failure(f"{path!r} was recorded over more than one connection; `decode` can read it")
+        raise CommandError(
+            f"{path!r} was recorded over more than one connection; `decode` can read it"
+        )
     return chunk
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from ..connect import Connector, stream_options
+from ..._connector import Connector
+from ..connect import show_stream, stream_options
 from ..record_option import record_option, recording_to
 from ..show_events import EventStreamText, run_events
 
@@ -48,6 +49,6 @@ def tail(
         show = functools.partial(
             run_events, text=text, as_json=as_json, summary=summary, recorder=recorder
         )
-        return connector.run(
-            "stream_events", url, last_event_id=last_event_id, show=show, **stream_options
-        )
+        options = stream_options | {"last_event_id": last_event_id}
+        main = functools.partial(show_stream, connector, show, "stream_events", url, **options)
+        return connector.run(main)

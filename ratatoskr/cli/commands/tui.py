@@ -7,7 +7,7 @@ import sys
 import click
 
 from ..connect import read_headers
-from ..console import Failure, is_terminal
+from ..console import CommandError, is_terminal
 
 
 @click.command(short_help="Talk to a chat server in the terminal.")
@@ -36,7 +36,7 @@ def tui(url: str | None, header: tuple[str, ...], reconnect: bool) -> int:
     """
     headers = read_headers(header)
     if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
-        raise Failure("the app needs a terminal; `ratatoskr turn` does without")
+        raise CommandError("the app needs a terminal; `ratatoskr turn` does without")
     from ...tui import RatatoskrApp
 
     RatatoskrApp(url, headers=headers, reconnect=reconnect).run()

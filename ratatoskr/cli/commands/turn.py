@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
-from ..connect import Connector, stream_options
+from ..._connector import Connector
+from ..._shown.json_lines import loads
+from ..connect import show_stream, stream_options
 from ..record_option import record_option, recording_to
 from ..show_turn import run_turn
 
@@ -49,7 +51,9 @@ def turn(
         raise click.UsageError("give a message with -m, or an id with --resume, and not both")
     with recording_to(record) as recorder:
         show = functools.partial(run_turn, as_json=as_json, recorder=recorder)
+        options = stream_options | {"loads": loads}
+        start = functools.partial(show_stream, connector, show, **options)
         if resume is not None:
-            return connector.run("reconnect_turn", url, resume, show=show, **stream_options)
+            return connector.run(functools.partial(start, "reconnect_turn", url, resume))
         body = {"message": message}
-        return connector.run("stream_turn", url, json=body, show=show, **stream_options)
+        return connector.run(functools.partial(start, "stream_turn", url, json=body))
