@@ -54,14 +54,14 @@ class Misuse(Exception):
     """What ``connect`` returned is no stream that could be checked."""
 
 
-class Failure(Exception):
+class RuleBroken(Exception):
     """A transport did not do what it must."""
 
 
 def require(condition: object, message: str) -> None:
-    """Raise Failure unless the condition holds."""
+    """Raise RuleBroken unless the condition holds."""
     if not condition:
-        raise Failure(message)
+        raise RuleBroken(message)
 
 
 class _SyncFace:
@@ -187,7 +187,7 @@ def _fails(error: SseConnectFailed) -> Run:
         except RatatoskrError as got:
             _compare_error(got, error)
         else:
-            raise Failure(f"no error on entering, where {error!r} was due")
+            raise RuleBroken(f"no error on entering, where {error!r} was due")
 
     return run
 
@@ -255,7 +255,7 @@ async def _closes_on_exception(client: Client) -> None:
     except OfTheCaller:
         pass
     else:
-        raise Failure("an exception of the caller was swallowed")
+        raise RuleBroken("an exception of the caller was swallowed")
     await client.require_closed()
 
 
@@ -361,7 +361,7 @@ async def run_checks(connect: Callable[..., Any], seconds: float, sync_only: boo
                 await check.run(Client(connect, server, check, sync_only))
             except Misuse as misuse:
                 raise TypeError(str(misuse)) from None
-            except Failure as failure:
+            except RuleBroken as failure:
                 failures.append(f"{check.name}: {failure}")
             except Exception as error:
                 failures.append(f"{check.name}: raised {type(error).__name__}: {error}")

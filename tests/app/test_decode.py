@@ -4,12 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from support.frames import done, text
 
 from ratatoskr._shown import json_lines
 from ratatoskr_proto import SseId, Unknown, encode_comment, encode_event
 
-HI = encode_event('{"type": "text", "text": "Hi"}', id="42:1")
-DONE = encode_event('{"type": "done"}', id="42:2")
+HI = text(1, "Hi")
+DONE = done(2)
 HI_LINE = {"type": "text", "sse_id": "42:1", "body": {"type": "text", "text": "Hi"}}
 DONE_LINE = {"type": "done", "sse_id": "42:2", "body": {"type": "done"}}
 

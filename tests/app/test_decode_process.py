@@ -5,6 +5,7 @@ import signal
 import sys
 
 import pytest
+from support.frames import done
 
 from ratatoskr._demo.mimir import Turn
 from ratatoskr_proto import encode_event
@@ -13,7 +14,7 @@ if os.name != "posix":
     pytest.skip("needs the pipes and signals of POSIX", allow_module_level=True)
 
 HI = encode_event('{"type": "text", "text": "Hi"}', id="42:1")
-DONE = encode_event('{"type": "done"}', id="42:2")
+DONE = done(2)
 SAID = [b"[done]", b"2 events, %d bytes read" % len(HI + DONE)]
 
 

@@ -1,6 +1,5 @@
 """The examples run: each as its readers would start it, against a server on loopback."""
 
-import json
 import os
 import socket
 import ssl
@@ -10,7 +9,8 @@ from pathlib import Path
 
 import pytest
 import trustme
-from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+from support.frames import chunk, frame
+from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
 from ratatoskr_proto import encode_event
 
@@ -19,10 +19,6 @@ TURNS = ["asyncio_protocol", "blocking_thread", "selectors_loop"]
 TIMEOUT = 30
 # Settings that would change the output of a process, or lead it away from loopback.
 UNWANTED = {"PYTHONIOENCODING", "PYTHONUTF8", "PYTHONDEVMODE", "HTTP_PROXY", "HTTPS_PROXY"}
-
-
-def frame(seq, **body):
-    return encode_event(json.dumps(body), id=f"42:{seq}")
 
 
 HELLO = frame(1, type="text", text="Hel\x1b") + encode_event("", id="42:2")

@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+from support.frames import chunk
+from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
 from ratatoskr._shown import json_lines
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from support.frames import done
 
 from ratatoskr_proto import encode_event
 
@@ -16,7 +17,7 @@ MIB = 1024 * 1024
 WIDTH = 60  # of the terminal: less than a label may have
 SHOWN = b"MB"  # the bar tells how many of the file's have been read
 
-DONE = encode_event('{"type": "done"}', id="42:2")
+DONE = done(2)
 
 
 @pytest.fixture

@@ -1,9 +1,8 @@
 """``--proxy``, which only httpx has."""
 
 import pytest
-from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
-
-from ratatoskr_proto import encode_event
+from support.frames import chunk, done
+from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
 URL = "http://example.invalid/turns"
 TURN = ["turn", URL, "-m", "Hi"]
@@ -12,7 +11,7 @@ TURN = ["turn", URL, "-m", "Hi"]
 def proxy(peer):
     peer.read_request()
     assert peer.head.startswith(b"POST http://example.invalid/turns HTTP/1.1\r\n")
-    peer.send(CHUNKED, chunk(encode_event('{"type": "done"}', id="42:1")), LAST_CHUNK)
+    peer.send(CHUNKED, chunk(done(1)), LAST_CHUNK)
 
 
 def test_the_request_goes_through_the_proxy(run_main):

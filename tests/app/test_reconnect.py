@@ -6,7 +6,8 @@ import signal
 
 import pytest
 from support.demo import demo_serving, start_turn
-from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+from support.frames import chunk
+from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
 from ratatoskr.cli import connect, show_turn
 from ratatoskr_proto import ReconnectPolicy, TurnDecoder

@@ -4,13 +4,13 @@ import base64
 import json
 
 import pytest
+from support.frames import done, text
 
 from ratatoskr._shown.recording import RecordedStream, Recorder, RecordingError
-from ratatoskr_proto import encode_event
 
 HEAD = {"ratatoskr_recording": 1, "content_type": "text/event-stream"}
-HI = encode_event('{"type": "text", "text": "Hi"}', id="42:1")
-DONE = encode_event('{"type": "done"}', id="42:2")
+HI = text(1, "Hi")
+DONE = done(2)
 
 
 def chunk(data):

@@ -1,11 +1,11 @@
 """The facade exports what an asyncio caller needs, and each name is the one of its package."""
 
 import asyncio
-import json
 
 import httpx
 import pytest
-from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+from support.frames import chunk, frame
+from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
 import ratatoskr_proto
 import ratatoskr_transports.httpx
@@ -22,15 +22,11 @@ ERRORS = {
 }
 
 
-def frame(seq, **body):
-    return encode_event(json.dumps(body), id=f"93:{seq}")
-
-
 TURN = [
-    frame(1, type="text", text="Hi"),
+    frame(1, 93, type="text", text="Hi"),
     encode_event("", id="93:2"),
-    frame(3, type="thought"),
-    frame(4, type="done"),
+    frame(3, 93, type="thought"),
+    frame(4, 93, type="done"),
 ]
 
 

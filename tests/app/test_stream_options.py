@@ -5,12 +5,11 @@ import ssl
 
 import pytest
 import trustme
-from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
-
-from ratatoskr_proto import encode_event
+from support.frames import chunk, done, text
+from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
 SECRET = "s3cret"
-TURN = chunk(encode_event('{"type": "done"}', id="42:1"))
+TURN = chunk(done(1))
 
 COMMANDS = {
     "turn-httpx": ["turn", "-m", "Hi"],
@@ -233,7 +232,7 @@ def test_a_file_without_certificates_is_one_line(refuse, tmp_path, content):
 def test_silence_in_mid_stream_is_21(run):
     def handler(peer):
         peer.read_request()
-        peer.send(CHUNKED, chunk(encode_event('{"type": "text", "text": "Hi"}', id="42:1")))
+        peer.send(CHUNKED, chunk(text(1, "Hi")))
         peer.wait_for_the_end()
 
     with serving(handler) as server:

@@ -5,7 +5,8 @@ import os
 import signal
 
 import pytest
-from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+from support.frames import chunk, done
+from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
 from ratatoskr_proto import encode_event
 
@@ -14,7 +15,7 @@ if os.name != "posix":
 
 TIMEOUT = 30
 HI = chunk(encode_event('{"type": "text", "text": "Hi"}', id="42:1"))
-DONE = chunk(encode_event('{"type": "done"}', id="42:2"))
+DONE = chunk(done(2))
 
 
 def sends_and_waits(peer):

@@ -4,7 +4,8 @@ import base64
 import json
 
 import pytest
-from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+from support.frames import chunk
+from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
 from ratatoskr_proto import EventStreamDecoder
 

@@ -4,7 +4,8 @@ import asyncio
 import json
 
 import pytest
-from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+from support.frames import chunk, frame
+from support.raw_server import CHUNKED, LAST_CHUNK, serving
 from support.terminal_app import FakeTurn, done, drive, screen, send, shown, text, until
 
 import ratatoskr_proto
@@ -24,7 +25,6 @@ from ratatoskr_proto import (
     SseId,
     TurnIdFlip,
     Unknown,
-    encode_event,
 )
 
 BORDER_TOP, BORDER_END = "▊" + "▔" * 78 + "▎", "▊" + "▁" * 78 + "▎"
@@ -43,10 +43,6 @@ ERRORS = [
     SseConnectFailed(503, "[bold]busy[/]", "status"),
     SseConnectFailed(None, "", "refused"),
 ]
-
-
-def frame(seq, **body):
-    return encode_event(json.dumps(body), id=f"93:{seq}")
 
 
 def answering(*turns):
@@ -211,12 +207,14 @@ def test_screen_of_a_few_lines():
 def test_bad_data_shows_its_label_and_the_next_message_works():
     def first(peer):
         assert json.loads(peer.read_request()) == {"message": "one"}
-        peer.send(CHUNKED, chunk(frame(1, type="text", text="Hi")), chunk(b"data: not-json\n\n"))
+        peer.send(
+            CHUNKED, chunk(frame(1, 93, type="text", text="Hi")), chunk(b"data: not-json\n\n")
+        )
 
     def second(peer):
         assert json.loads(peer.read_request()) == {"message": "two"}
         assert peer.header("x-key") == "secret"
-        frames = [frame(1, type="text", text="Better"), frame(2, type="done")]
+        frames = [frame(1, 93, type="text", text="Better"), frame(2, 93, type="done")]
         peer.send(CHUNKED, *map(chunk, frames), LAST_CHUNK)
 
     handlers = iter([first, second])

@@ -2,7 +2,8 @@
 
 import asyncio
 
-from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+from support.frames import chunk
+from support.raw_server import CHUNKED, LAST_CHUNK, serving
 from support.terminal_app import FakeTurn, done, drive, screen, send, shown, text, until
 from textual import events
 

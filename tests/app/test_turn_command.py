@@ -4,7 +4,8 @@ import json
 
 import pytest
 from support.demo import demo_serving, resume_turn, start_turn
-from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+from support.frames import chunk
+from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
 from ratatoskr_proto import TurnDecoder
 

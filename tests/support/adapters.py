@@ -89,7 +89,7 @@ class Adapter:
         return anyio.run(main, *args, backend=self.backend)
 
     def make_client(self, connect_timeout: float, read_timeout: float, verify: Any) -> Any:
-        """A client of the library, of the right colour."""
+        """A client of the library, sync or async as the adapter is."""
         kind = self.library.Client if self.is_sync else self.library.AsyncClient
         timeout = self.library.Timeout(
             connect=connect_timeout, read=read_timeout, write=read_timeout, pool=connect_timeout

@@ -2,7 +2,7 @@
 
 import gzip
 
-from .fault import BOTH, Fault, dropped, failed
+from .fault import BOTH, FaultRow, dropped, failed
 from .fault_servers import (
     ALL,
     DONE,
@@ -30,36 +30,36 @@ from .fault_servers import (
 )
 
 ANSWER_FAULTS = [
-    Fault("204", answer("204 No Content", length=False), [], failed("status", 204)),
-    Fault("304 without Location", answer("304 Same", length=False), [], failed("status", 304)),
-    Fault(
+    FaultRow("204", answer("204 No Content", length=False), [], failed("status", 204)),
+    FaultRow("304 without Location", answer("304 Same", length=False), [], failed("status", 304)),
+    FaultRow(
         "401 with JSON",
         answer("401 No", b'{"error": "bad key"}', "Content-Type: application/json"),
         [],
         failed("status", 401, '{"error": "bad key"}'),
     ),
-    Fault("503", answer("503 Busy", b"later"), [], failed("status", 503, "later")),
-    Fault(
+    FaultRow("503", answer("503 Busy", b"later"), [], failed("status", 503, "later")),
+    FaultRow(
         "an error with an event stream as its body",
         answer("500 Oops", HI, "Content-Type: text/event-stream"),
         [],
         failed("status", 500, HI.decode()),
     ),
-    Fault("an error body of 1 MiB", large_error_body, [], failed("status", 500, "~")),
-    Fault("an error body that trickles", trickling_error_body, [], failed("status", 500, "~")),
-    Fault(
+    FaultRow("an error body of 1 MiB", large_error_body, [], failed("status", 500, "~")),
+    FaultRow("an error body that trickles", trickling_error_body, [], failed("status", 500, "~")),
+    FaultRow(
         "an error body that is cut short",
         answer("500 Oops", b"some", "Content-Length: 99", length=False),
         [],
         failed("status", 500, "some"),
     ),
-    Fault(
+    FaultRow(
         "an error body that is reset",
         then_reset(answer("500 Oops", b"some", "Content-Length: 99", length=False)),
         [],
         failed("status", 500, "some"),
     ),
-    Fault(
+    FaultRow(
         "413 while the request is going out, without reading it",
         answers_and_does_not_read,
         [],
@@ -68,7 +68,7 @@ ANSWER_FAULTS = [
         other_error=failed("read timeout"),
         options={"content": MUCH, "read_timeout": SHORT},
     ),
-    Fault(
+    FaultRow(
         "413 while the request is going out over TLS, without reading it",
         answers_and_does_not_read,
         [],
@@ -78,7 +78,7 @@ ANSWER_FAULTS = [
         names=HERE,
         options={"content": MUCH, "read_timeout": SHORT},
     ),
-    Fault(
+    FaultRow(
         "a good answer while the request is going out, without reading it",
         streams_and_does_not_read,
         ALL,
@@ -87,14 +87,14 @@ ANSWER_FAULTS = [
         other_error=failed("read timeout"),
         options={"content": MUCH, "read_timeout": SHORT},
     ),
-    Fault(
+    FaultRow(
         "no answer while the request is going out, without reading it",
         reads_only_the_head,
         [],
         failed("read timeout"),
         options={"content": MUCH, "read_timeout": SHORT},
     ),
-    Fault(
+    FaultRow(
         "a reset while the request is going out",
         resets_behind_the_head,
         [],
@@ -102,7 +102,7 @@ ANSWER_FAULTS = [
         options={"content": MUCH},
     ),
     *(
-        Fault(
+        FaultRow(
             f"{status} with Location",
             redirecting(status, "/next/./step?token=secret#part"),
             [],
@@ -110,13 +110,13 @@ ANSWER_FAULTS = [
         )
         for status in (301, 302, 303, 307, 308)
     ),
-    Fault(
+    FaultRow(
         "a redirect to another host, with credentials",
         redirecting(302, "https://user:secret@example.org/a?token=secret"),
         [],
         failed("redirect to https://example.org/a", 302, "over there"),
     ),
-    Fault(
+    FaultRow(
         "a redirect to what is no URL",
         redirecting(302, "http://[::1"),
         [],
@@ -128,7 +128,7 @@ ANSWER_FAULTS = [
 
 TYPE_FAULTS = [
     *(
-        Fault(f"`{media_type}`", typed(media_type), ALL, None)
+        FaultRow(f"`{media_type}`", typed(media_type), ALL, None)
         for media_type in (
             "text/event-stream;charset=utf-8",
             "Text/Event-Stream ; Charset=UTF-8",
@@ -136,13 +136,13 @@ TYPE_FAULTS = [
             "text/event-stream;",
         )
     ),
-    Fault(
+    FaultRow(
         "`text/html`",
         typed("text/html", b"<p>Sign in"),
         [],
         failed("content-type", 200, "<p>Sign in"),
     ),
-    Fault(
+    FaultRow(
         "no media type",
         answer("200 OK", b"data: a\n\n"),
         [],
@@ -152,48 +152,48 @@ TYPE_FAULTS = [
 
 _ONE_PIECE = deflated(GZIP, HI + UNFINISHED)
 CODING_FAULTS = [
-    Fault("gzip, though not asked for", coded("GZip", gzip.compress(GOOD)), ALL, None),
-    Fault(
+    FaultRow("gzip, though not asked for", coded("GZip", gzip.compress(GOOD)), ALL, None),
+    FaultRow(
         "gzip in two members",
         coded("x-gzip", *map(gzip.compress, (HI, DONE))),
         ["Hi", "done"],
         None,
     ),
-    Fault("deflate", coded("deflate", *deflated(ZLIB, GOOD)), ALL, None),
-    Fault("deflate without the zlib header", coded("deflate", *deflated(RAW, GOOD)), ALL, None),
-    Fault("`identity`", coded("identity", GOOD), ALL, None),
-    Fault(
+    FaultRow("deflate", coded("deflate", *deflated(ZLIB, GOOD)), ALL, None),
+    FaultRow("deflate without the zlib header", coded("deflate", *deflated(RAW, GOOD)), ALL, None),
+    FaultRow("`identity`", coded("identity", GOOD), ALL, None),
+    FaultRow(
         "gzip cut short",
         coded("gzip", *deflated(GZIP, HI), cut=-4),
         ["Hi"],
         dropped("cut body"),
     ),
-    Fault(
+    FaultRow(
         "gzip cut short in mid-frame",
         coded("gzip", _ONE_PIECE[0]),
         ["Hi"],
         dropped("cut body; unfinished event lost"),
     ),
-    Fault(
+    FaultRow(
         "gzip that is corrupt",
         coded("gzip", _ONE_PIECE[0], extra=b"\xff" * 20),
         ["Hi"],
         dropped("protocol; unfinished event lost"),
     ),
-    Fault(
+    FaultRow(
         "gzip with a wrong checksum",
         coded("gzip", *deflated(GZIP, HI), cut=-8, extra=b"\0" * 8),
         ["Hi"],
         dropped("protocol"),
     ),
-    Fault("plain text under gzip", coded("gzip", GOOD), [], dropped("protocol", None)),
-    Fault(
+    FaultRow("plain text under gzip", coded("gzip", GOOD), [], dropped("protocol", None)),
+    FaultRow(
         "an unknown coding",
         coded("br", b"whatever"),
         [],
         failed("content-encoding", 200, "whatever"),
     ),
-    Fault(
+    FaultRow(
         "an error body in gzip",
         answer("500 Oops", gzip.compress(b"~" * 99999), "Content-Encoding: gzip"),
         [],

@@ -2,21 +2,17 @@
 
 from typing import Any, NamedTuple
 
-from ratatoskr_proto import TurnDecoder, encode_event
+from ratatoskr_proto import TurnDecoder
 from ratatoskr_transports import SseExchange
 from support.feeding import chunkings
+from support.frames import chunk, done, text
 
 URL = "http://example.test/a/turns?key=1"
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
-TEXT = encode_event('{"type": "text", "text": "Grüße"}', id="42:1")
-DONE = encode_event('{"type": "done"}', id="42:2")
+TEXT = text(1, "Grüße")
+DONE = done(2)
 TURN = TEXT + DONE
-
-
-def chunk(data: bytes) -> bytes:
-    """One chunk of a chunked body; the empty one ends it."""
-    return b"%x\r\n%s\r\n" % (len(data), data)
 
 
 def chunked(*pieces: bytes) -> bytes:

@@ -23,7 +23,7 @@ from .raw_server import Peer, serving
 BOTH = ("httpx", "httpx2")
 
 
-class Fault(NamedTuple):
+class FaultRow(NamedTuple):
     """One row. ``answer``: what the server sends, before it closes, or a handler. ``items`` come
     out, then ``error``.
 

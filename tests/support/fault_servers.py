@@ -2,30 +2,23 @@
 
 import contextlib
 import functools
-import json
 import socket
 import ssl
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import trustme
 
-from ratatoskr_proto import encode_event
-
-from .raw_server import CHUNKED, HEAD, LAST_CHUNK, Peer, chunk, serving
+from .frames import chunk, done, text
+from .raw_server import CHUNKED, HEAD, LAST_CHUNK, Peer, serving
 
 SHORT = 0.2  # seconds: a timeout that is meant to pass
 MUCH = b"x" * (16 * 1024 * 1024)  # a request that no socket buffer holds
 
 
-def frame(seq: int, **body: Any) -> bytes:
-    return encode_event(json.dumps(body), id=f"42:{seq}")
-
-
-HI = frame(1, type="text", text="Hi")
-THERE = frame(2, type="text", text="there")
-DONE = frame(3, type="done")
+HI = text(1, "Hi")
+THERE = text(2, "there")
+DONE = done(3)
 UNFINISHED = b'id: 42:2\ndata: {"type":"te'
 GOOD = HI + THERE + DONE
 ALL = ["Hi", "there", "done"]

@@ -15,6 +15,8 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 
+from support.frames import chunk
+
 TIMEOUT = 10.0  # seconds after which a test that hangs fails
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
@@ -22,12 +24,7 @@ CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
 TO_CLOSE = HEAD + b"Connection: close\r\n\r\n"
 
 
-def chunk(data: bytes) -> bytes:
-    """One chunk of a chunked body."""
-    return b"%x\r\n%s\r\n" % (len(data), data)
-
-
-LAST_CHUNK = b"0\r\n\r\n"
+LAST_CHUNK = chunk(b"")
 
 
 class Peer:

@@ -4,22 +4,14 @@ from types import SimpleNamespace
 
 import anyio
 
-from ratatoskr_proto import ReconnectPolicy, SseConnectFailed, encode_event
+from ratatoskr_proto import ReconnectPolicy, SseConnectFailed
 from ratatoskr_transports import EventStream, SyncEventStream, SyncTurnStream, TurnStream
 from ratatoskr_transports._streams.reconnect import AsyncResumption, SyncResumption
 from ratatoskr_transports._streams.sources import Opened, Refused
-from support.colours import AnyColour
+from support.modes import AsyncFace
 
 START = 784111777.0  # Sun, 06 Nov 1994 08:49:37 GMT
 POLICY = ReconnectPolicy(attempts=3, floor=1, ceiling=60, factor=2, jitter=0.5)
-
-
-def text(seq, turn=42):
-    return encode_event(f'{{"type":"text","text":"{seq}"}}', id=f"{turn}:{seq}")
-
-
-def done(seq):
-    return encode_event('{"type":"done"}', id=f"42:{seq}")
 
 
 def busy(status=503, retry_after=""):
@@ -31,8 +23,8 @@ class World:
     callable, or the steps of a source.
     """
 
-    def __init__(self, colour, *answers, chance=0.0):
-        self.colour = colour
+    def __init__(self, mode, *answers, chance=0.0):
+        self.mode = mode
         self.answers = list(answers)
         self.chance = chance
         self.asked = []  # the Last-Event-ID of each request, None for the first
@@ -47,7 +39,7 @@ class World:
             answer = answer()
         if isinstance(answer, Refused):
             return answer
-        self.sources.append(self.colour.source(*answer))
+        self.sources.append(self.mode.source(*answer))
         return Opened(self.sources[-1], 200, {"connection-number": str(len(self.asked))})
 
     def wait(self, seconds):
@@ -57,11 +49,11 @@ class World:
     def open(self, kinds, policy=POLICY, **options):
         """A stream that this world feeds; ``kinds`` are its async and its sync class."""
         injected = {"chance": lambda: self.chance, "now": lambda: self.now}
-        if self.colour.sync:
+        if self.mode.sync:
             opener = SyncFakeOpener(self)
             resumption = SyncResumption(policy, opener, **injected)
             resumption._closed = FakeThreadingEvent(self)
-            return AnyColour(kinds[1].opened_by(opener, resumption, **options))
+            return AsyncFace(kinds[1].opened_by(opener, resumption, **options))
 
         async def sleep(seconds):
             await anyio.lowlevel.checkpoint()
@@ -70,7 +62,7 @@ class World:
         opener = FakeOpener(self)
         library = SimpleNamespace(sleep=sleep, CancelScope=anyio.CancelScope)
         resumption = AsyncResumption(policy, opener, library, **injected)
-        return AnyColour(kinds[0].opened_by(opener, resumption, **options))
+        return AsyncFace(kinds[0].opened_by(opener, resumption, **options))
 
     def turn(self, policy=POLICY, **options):
         return self.open((TurnStream, SyncTurnStream), policy, **options)

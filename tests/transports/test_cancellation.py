@@ -9,18 +9,19 @@ import anyio
 import anyio.to_thread
 import pytest
 from support.adapters import ADAPTERS, ASYNC_ADAPTERS
-from support.colours import FakeSource, play
 from support.fault_servers import server_context, trusting_context
-from support.raw_server import CHUNKED, HEAD, LAST_CHUNK, TIMEOUT, chunk, serving
+from support.frames import chunk, done, text
+from support.modes import FakeSource, play
+from support.raw_server import CHUNKED, HEAD, LAST_CHUNK, TIMEOUT, serving
 
-from ratatoskr_proto import SseConnectionDropped, SseId, TurnState, encode_event
+from ratatoskr_proto import SseConnectionDropped, SseId, TurnState
 from ratatoskr_transports import EventStream, TurnStream
 from ratatoskr_transports._adapters import httpx_client
 
 every_async_adapter = pytest.mark.parametrize("adapter", ASYNC_ADAPTERS, ids=str)
 every_backend = pytest.mark.parametrize("backend", ["asyncio", "trio"])
-FIRST = encode_event('{"type":"text","text":"a"}', id="7:1")
-DONE = encode_event('{"type":"done"}', id="7:2")
+FIRST = text(1, "a", turn=7)
+DONE = done(2, turn=7)
 ERROR = b"HTTP/1.1 500 No\r\nContent-Type: text/plain\r\nContent-Length: 99\r\n\r\nsorry"
 
 

@@ -18,7 +18,8 @@ from support.fault_servers import (
     deflated,
     distrusting_context,
 )
-from support.raw_server import CHUNKED, LAST_CHUNK, TIMEOUT, chunk, serving
+from support.frames import chunk
+from support.raw_server import CHUNKED, LAST_CHUNK, TIMEOUT, serving
 from support.reading import read_with_client
 
 from ratatoskr_proto import EventTooLarge

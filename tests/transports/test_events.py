@@ -2,8 +2,9 @@
 
 import pytest
 from support.adapters import ADAPTERS
-from support.colours import COLOURS, AnyColour, play
-from support.raw_server import CHUNKED, LAST_CHUNK, TO_CLOSE, chunk, serving
+from support.frames import chunk
+from support.modes import MODES, AsyncFace, play
+from support.raw_server import CHUNKED, LAST_CHUNK, TO_CLOSE, serving
 
 from ratatoskr_proto import (
     Comment,
@@ -16,7 +17,7 @@ from ratatoskr_proto import (
 from ratatoskr_transports import EventStream, SyncEventStream
 
 every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
-every_colour = pytest.mark.parametrize("colour", COLOURS, ids=str)
+every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 
 
 def answering(*pieces, heads=None):
@@ -163,7 +164,7 @@ def test_no_stream_is_told_with_status_and_body(adapter):
     assert (outcome.items, outcome.stream.status) == ([], None)
 
 
-@every_colour
+@every_mode
 @pytest.mark.parametrize(
     ("options", "kind", "words"),
     [
@@ -173,7 +174,7 @@ def test_no_stream_is_told_with_status_and_body(adapter):
         ({"max_event_bytes": "1"}, TypeError, "max_event_bytes must be"),
     ],
 )
-def test_bad_options_are_refused(colour, options, kind, words):
-    stream = SyncEventStream if colour.sync else EventStream
+def test_bad_options_are_refused(mode, options, kind, words):
+    stream = SyncEventStream if mode.sync else EventStream
     with pytest.raises(kind, match=words):
-        AnyColour(stream(colour.source(), **options))
+        AsyncFace(stream(mode.source(), **options))

@@ -4,18 +4,15 @@ import json
 
 import pytest
 from support.adapters import ADAPTERS
-from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+from support.frames import chunk, done, text
+from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
 from ratatoskr_proto import TurnState, encode_event
 
 every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 
 
-def frame(seq, **body):
-    return encode_event(json.dumps(body), id=f"42:{seq}")
-
-
-TURN = [frame(1, type="text", text="Hi"), encode_event("", id="42:2"), frame(3, type="done")]
+TURN = [text(1, "Hi"), encode_event("", id="42:2"), done(3)]
 
 
 @every_adapter

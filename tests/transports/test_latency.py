@@ -5,9 +5,10 @@ import zlib
 
 import pytest
 from support.adapters import ADAPTERS
-from support.colours import play
 from support.fault_servers import server_context, trusting_context
-from support.raw_server import CHUNKED, HEAD, LAST_CHUNK, TIMEOUT, TO_CLOSE, chunk, serving
+from support.frames import chunk, done
+from support.modes import play
+from support.raw_server import CHUNKED, HEAD, LAST_CHUNK, TIMEOUT, TO_CLOSE, serving
 from support.vectors import chunks_of
 
 from ratatoskr_proto import encode_comment, encode_event
@@ -15,7 +16,7 @@ from ratatoskr_proto.testing import vectors
 
 every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 TURN = [encode_event(f'{{"type":"text","text":"{n}"}}', id=f"7:{n}") for n in range(4)]
-TURN += [encode_event('{"type":"done"}', id="7:4")]
+TURN += [done(4, turn=7)]
 
 REPORTS = [case for case in vectors("bug_reports") if case["fault_kind"].startswith("latency/")]
 

@@ -7,8 +7,9 @@ import threading
 import anyio
 import pytest
 from support.adapters import ADAPTERS
-from support.colours import play
-from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+from support.frames import chunk, done, text
+from support.modes import play
+from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
 from ratatoskr_proto import RatatoskrError, TurnState, encode_event
 from ratatoskr_transports._adapters import httpx_client
@@ -20,8 +21,8 @@ every_httpx = pytest.mark.parametrize("adapter", [a for a in ADAPTERS if a.is_ht
 every_async_httpx = pytest.mark.parametrize(
     "adapter", [a for a in ADAPTERS if a.is_httpx and not a.is_sync], ids=str
 )
-FIRST = encode_event('{"type":"text","text":"a"}', id="7:1")
-DONE = encode_event('{"type":"done"}', id="7:2")
+FIRST = text(1, "a", turn=7)
+DONE = done(2, turn=7)
 BAD = encode_event("no JSON", id="7:2")
 STREAMS = 1000  # over httpx, which has a pool to lose connections from; a part of it over others
 

@@ -1,4 +1,4 @@
-"""What a stream says at and after its end, over a source without sockets, in every colour."""
+"""What a stream says at and after its end, over a source without sockets, sync and async."""
 
 import gzip
 import json
@@ -7,7 +7,8 @@ import traceback
 
 import anyio
 import pytest
-from support.colours import COLOURS, AnyColour
+from support.frames import done, text
+from support.modes import MODES, AsyncFace
 
 from ratatoskr_proto import (
     DEFAULT_EVENT_TYPES,
@@ -21,25 +22,25 @@ from ratatoskr_proto import (
 from ratatoskr_transports import EventStream, SyncEventStream, SyncTurnStream, TurnStream
 from ratatoskr_transports._streams.loops import Opened
 
-every_colour = pytest.mark.parametrize("colour", COLOURS, ids=str)
+every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 FIRST = encode_event('{"type":"text","text":"a"}', id="7:1", retry_ms=50)
-SECOND = encode_event('{"type":"text","text":"b"}', id="7:2")
+SECOND = text(2, "b", turn=7)
 EMPTY = encode_event("", id="7:3")
-DONE = encode_event('{"type":"done"}', id="7:4")
+DONE = done(4, turn=7)
 BAD = encode_event("no JSON", id="7:5")
 CLOSED = SseConnectionDropped(None, "closed")
 
 
-def turn_over(colour, *steps, **options):
-    kind = SyncTurnStream if colour.sync else TurnStream
-    source = colour.source(*steps)
-    return AnyColour(kind(source, **options)), source
+def turn_over(mode, *steps, **options):
+    kind = SyncTurnStream if mode.sync else TurnStream
+    source = mode.source(*steps)
+    return AsyncFace(kind(source, **options)), source
 
 
-def events_over(colour, *steps, **options):
-    kind = SyncEventStream if colour.sync else EventStream
-    source = colour.source(*steps)
-    return AnyColour(kind(source, **options)), source
+def events_over(mode, *steps, **options):
+    kind = SyncEventStream if mode.sync else EventStream
+    source = mode.source(*steps)
+    return AsyncFace(kind(source, **options)), source
 
 
 async def next_error(stream):
@@ -51,10 +52,10 @@ async def next_error(stream):
     raise AssertionError(f"{item} came, and no error")
 
 
-@every_colour
-def test_end_is_said_each_time_and_the_source_is_closed_once(colour):
+@every_mode
+def test_end_is_said_each_time_and_the_source_is_closed_once(mode):
     async def main():
-        turn, source = turn_over(colour, FIRST + DONE)
+        turn, source = turn_over(mode, FIRST + DONE)
         assert [event.type async for event in turn] == ["text", "done"]
         for _ in range(3):
             assert type(await next_error(turn)) is StopAsyncIteration
@@ -62,32 +63,32 @@ def test_end_is_said_each_time_and_the_source_is_closed_once(colour):
         assert type(await next_error(turn)) is StopAsyncIteration
         assert (source.closed, turn.state) == (1, TurnState.DONE)
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_turn_is_over_with_its_terminal_event_whatever_follows(colour):
+@every_mode
+def test_turn_is_over_with_its_terminal_event_whatever_follows(mode):
     async def main():
-        turn, source = turn_over(colour, DONE + BAD, OSError("never read"))
+        turn, source = turn_over(mode, DONE + BAD, OSError("never read"))
         assert [event.type async for event in turn] == ["done"]
         assert len(source.steps) == 1
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_turn_left_behind_its_terminal_event_is_not_broken(colour):
+@every_mode
+def test_turn_left_behind_its_terminal_event_is_not_broken(mode):
     async def main():
-        turn, source = turn_over(colour, DONE)
+        turn, source = turn_over(mode, DONE)
         async with turn:
             assert (await anext(turn)).terminal
         assert type(await next_error(turn)) is StopAsyncIteration
         assert (turn.state, source.closed) == (TurnState.DONE, 1)
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
+@every_mode
 @pytest.mark.parametrize(
     ("steps", "expected"),
     [
@@ -97,11 +98,9 @@ def test_turn_left_behind_its_terminal_event_is_not_broken(colour):
     ],
     ids=["protocol", "eof", "reset"],
 )
-def test_error_is_raised_again_as_a_fresh_equal_copy_with_nothing_behind_it(
-    colour, steps, expected
-):
+def test_error_is_raised_again_as_a_fresh_equal_copy_with_nothing_behind_it(mode, steps, expected):
     async def main():
-        turn, source = turn_over(colour, *steps)
+        turn, source = turn_over(mode, *steps)
         assert (await anext(turn)).text == "a"
         errors = [await next_error(turn) for _ in range(3)]
         try:
@@ -120,25 +119,25 @@ def test_error_is_raised_again_as_a_fresh_equal_copy_with_nothing_behind_it(
         await turn.aclose()
         assert await next_error(turn) == errors[0]
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_traceback_of_an_error_does_not_grow_from_one_time_to_the_next(colour):
+@every_mode
+def test_traceback_of_an_error_does_not_grow_from_one_time_to_the_next(mode):
     async def main():
-        turn, _ = turn_over(colour)
+        turn, _ = turn_over(mode)
         depths = [
             len(traceback.extract_tb((await next_error(turn)).__traceback__)) for _ in range(4)
         ]
         assert depths[1] == depths[2] == depths[3]
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_what_one_chunk_brought_is_told_as_it_is_handed_out(colour):
+@every_mode
+def test_what_one_chunk_brought_is_told_as_it_is_handed_out(mode):
     async def main():
-        turn, _ = turn_over(colour, FIRST + SECOND + EMPTY + DONE)
+        turn, _ = turn_over(mode, FIRST + SECOND + EMPTY + DONE)
         seen = []
         async for event in turn:
             assert turn.last_sse_id == event.sse_id
@@ -147,38 +146,38 @@ def test_what_one_chunk_brought_is_told_as_it_is_handed_out(colour):
         streaming = TurnState.STREAMING
         assert seen == [(1, streaming), (2, streaming), (4, TurnState.DONE)]
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_turn_closed_early_resumes_behind_what_was_handed_out(colour):
+@every_mode
+def test_turn_closed_early_resumes_behind_what_was_handed_out(mode):
     async def main():
-        turn, _ = turn_over(colour, FIRST + SECOND + DONE)
+        turn, _ = turn_over(mode, FIRST + SECOND + DONE)
         assert (turn.last_sse_id, turn.turn_id, turn.state) == (None, None, TurnState.STREAMING)
         await anext(turn)
         await turn.aclose()
         assert (turn.last_sse_id, turn.turn_id, turn.state) == ((7, 1), 7, TurnState.FAILED)
         assert await next_error(turn) == SseConnectionDropped(SseId(7, 1), "closed")
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_resumed_turn_stands_where_it_was_resumed(colour):
+@every_mode
+def test_resumed_turn_stands_where_it_was_resumed(mode):
     async def main():
-        turn, _ = turn_over(colour, FIRST + SECOND, resume_from=SseId(7, 1))
+        turn, _ = turn_over(mode, FIRST + SECOND, resume_from=SseId(7, 1))
         assert (turn.last_sse_id, turn.turn_id) == ((7, 1), 7)
         assert (await anext(turn)).text == "b"
         assert turn.last_sse_id == (7, 2)
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_last_event_id_is_that_of_what_was_handed_out(colour):
+@every_mode
+def test_last_event_id_is_that_of_what_was_handed_out(mode):
     async def main():
         wire = encode_event("a", id="1") + encode_event("b", id="2") + b"id: 3\n\n"
-        events, _ = events_over(colour, wire, last_event_id="0")
+        events, _ = events_over(mode, wire, last_event_id="0")
         seen = [events.last_event_id]
         async for event in events:
             assert event.id == events.last_event_id
@@ -186,31 +185,31 @@ def test_last_event_id_is_that_of_what_was_handed_out(colour):
         # The last id came without an event, behind all of them.
         assert [*seen, events.last_event_id] == ["0", "1", "2", "3"]
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_events_closed_before_the_end_was_seen_never_look_complete(colour):
+@every_mode
+def test_events_closed_before_the_end_was_seen_never_look_complete(mode):
     async def main():
-        events, source = events_over(colour, encode_event("a", id="1"))
+        events, source = events_over(mode, encode_event("a", id="1"))
         await anext(events)
         await events.aclose()
         await events.aclose()
         assert await next_error(events) == await next_error(events) == CLOSED
         assert (source.closed, events.last_event_id) == (1, "1")
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_break_and_an_exception_in_the_loop_body_close_the_source_and_come_through(colour, caplog):
+@every_mode
+def test_break_and_an_exception_in_the_loop_body_close_the_source_and_come_through(mode, caplog):
     async def main():
-        turn, source = turn_over(colour, FIRST + SECOND)
+        turn, source = turn_over(mode, FIRST + SECOND)
         async with turn:
             async for _ in turn:
                 break
         assert source.closed == 1
-        turn, source = turn_over(colour, FIRST + SECOND)
+        turn, source = turn_over(mode, FIRST + SECOND)
 
         async def fail():
             async with turn:
@@ -224,14 +223,14 @@ def test_break_and_an_exception_in_the_loop_body_close_the_source_and_come_throu
         assert await next_error(turn) == SseConnectionDropped(SseId(7, 1), "closed")
 
     with caplog.at_level(logging.DEBUG):
-        colour.run(main)
+        mode.run(main)
     assert [record for record in caplog.records if "ratatoskr" in record.name] == []
 
 
-@every_colour
-def test_entering_twice_is_the_same_stream_and_after_leaving_it_is_closed(colour):
+@every_mode
+def test_entering_twice_is_the_same_stream_and_after_leaving_it_is_closed(mode):
     async def main():
-        turn, source = turn_over(colour, FIRST + SECOND)
+        turn, source = turn_over(mode, FIRST + SECOND)
         async with turn:
             await anext(turn)
             async with turn:
@@ -242,7 +241,7 @@ def test_entering_twice_is_the_same_stream_and_after_leaving_it_is_closed(colour
         async with turn:
             assert (await next_error(turn)).reason == "closed"
 
-    colour.run(main)
+    mode.run(main)
 
 
 class FaultyEvent(Event):
@@ -260,7 +259,7 @@ def faulty_loads(error):
     return loads
 
 
-@every_colour
+@every_mode
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -273,56 +272,56 @@ def faulty_loads(error):
     ids=["loads", "ctrl-c", "stop", "stop-async", "event-class"],
 )
 def test_bug_in_code_of_the_caller_comes_through_once_and_breaks_the_stream(
-    colour, options, expected, caplog
+    mode, options, expected, caplog
 ):
     async def main():
-        turn, source = turn_over(colour, FIRST + DONE, **options)
+        turn, source = turn_over(mode, FIRST + DONE, **options)
         async with turn:
             assert type(await next_error(turn)) is expected
             assert await next_error(turn) == await next_error(turn) == CLOSED
             assert turn.state is TurnState.FAILED
         assert source.closed == 1
 
-    colour.run(main)
+    mode.run(main)
     assert caplog.records == []
 
 
-def gzipped_turn_over(colour, *steps, **options):
-    turn, source = turn_over(colour, **options)
+def gzipped_turn_over(mode, *steps, **options):
+    turn, source = turn_over(mode, **options)
     source.steps += steps
     turn.stream.begin(Opened(source, 200, {"content-encoding": "gzip"}))
     return turn
 
 
-@every_colour
+@every_mode
 @pytest.mark.parametrize("error", [ZeroDivisionError("a bug"), KeyboardInterrupt()], ids=repr)
-def test_bug_of_the_caller_in_a_coded_body_breaks_the_stream_too(colour, error):
+def test_bug_of_the_caller_in_a_coded_body_breaks_the_stream_too(mode, error):
     def loads(text):
         if "done" in text:
             raise error
         return json.loads(text)
 
     async def main():
-        turn = gzipped_turn_over(colour, gzip.compress(FIRST), gzip.compress(DONE), loads=loads)
+        turn = gzipped_turn_over(mode, gzip.compress(FIRST), gzip.compress(DONE), loads=loads)
         assert (await anext(turn)).text == "a"
         assert await next_error(turn) is error
         assert await next_error(turn) == SseConnectionDropped(SseId(7, 1), "closed")
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_body_that_is_not_so_coded_is_broken_behind_what_came_before(colour):
+@every_mode
+def test_body_that_is_not_so_coded_is_broken_behind_what_came_before(mode):
     async def main():
-        turn = gzipped_turn_over(colour, gzip.compress(FIRST) + b"no gzip")
+        turn = gzipped_turn_over(mode, gzip.compress(FIRST) + b"no gzip")
         assert (await anext(turn)).text == "a"
         errors = [await next_error(turn) for _ in range(2)]
         assert errors == [SseConnectionDropped(SseId(7, 1), "protocol")] * 2
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
+@every_mode
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
@@ -334,63 +333,63 @@ def test_body_that_is_not_so_coded_is_broken_behind_what_came_before(colour):
     ids=["bug", "ctrl-c", "stop", "stop-async"],
 )
 def test_foreign_exception_of_a_source_comes_through_once_and_breaks_the_stream(
-    colour, error, expected
+    mode, error, expected
 ):
     async def main():
-        turn, source = turn_over(colour, FIRST, error, DONE)
+        turn, source = turn_over(mode, FIRST, error, DONE)
         async with turn:
             assert (await anext(turn)).text == "a"
             assert type(await next_error(turn)) is expected
             assert (await next_error(turn)).reason == "closed"
         assert source.closed == 1
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_source_that_ends_with_end_of_stream_of_anyio_has_ended(colour):
+@every_mode
+def test_source_that_ends_with_end_of_stream_of_anyio_has_ended(mode):
     async def main():
-        turn, _ = turn_over(colour, FIRST, anyio.EndOfStream())
+        turn, _ = turn_over(mode, FIRST, anyio.EndOfStream())
         await anext(turn)
         assert await next_error(turn) == SseConnectionDropped(SseId(7, 1), "end of stream")
-        events, _ = events_over(colour, encode_event("a"), anyio.EndOfStream())
+        events, _ = events_over(mode, encode_event("a"), anyio.EndOfStream())
         assert [event.data async for event in events] == ["a"]
 
-    colour.run(main)
+    mode.run(main)
 
 
-def fail_to_close(colour, source, error):
+def fail_to_close(mode, source, error):
     def close():
         raise error
 
     async def aclose():
         raise error
 
-    if colour.sync:
+    if mode.sync:
         source.close = close
     else:
         source.aclose = aclose
 
 
-@every_colour
-def test_connection_that_cannot_be_closed_is_closed_well_enough(colour):
+@every_mode
+def test_connection_that_cannot_be_closed_is_closed_well_enough(mode):
     async def main():
-        turn, source = turn_over(colour, BAD)
-        fail_to_close(colour, source, OSError("gone already"))
+        turn, source = turn_over(mode, BAD)
+        fail_to_close(mode, source, OSError("gone already"))
         assert await next_error(turn) == MalformedSseData("no JSON")
         await turn.aclose()
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_bug_in_closing_comes_through_and_the_stream_is_closed(colour):
+@every_mode
+def test_bug_in_closing_comes_through_and_the_stream_is_closed(mode):
     async def main():
-        turn, source = turn_over(colour, FIRST)
-        fail_to_close(colour, source, ZeroDivisionError("a bug"))
+        turn, source = turn_over(mode, FIRST)
+        fail_to_close(mode, source, ZeroDivisionError("a bug"))
         with pytest.raises(ZeroDivisionError):
             await turn.aclose()
         await turn.aclose()
         assert await next_error(turn) == CLOSED
 
-    colour.run(main)
+    mode.run(main)

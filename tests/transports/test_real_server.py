@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 from support.adapters import ADAPTERS
-from support.colours import play
+from support.modes import play
 from support.raw_server import TIMEOUT
 
 from ratatoskr_proto import Comment, SseConnectFailed, SseConnectionDropped, SseId, TurnState

@@ -9,8 +9,9 @@ import anyio
 import anyio.to_thread
 import pytest
 from support.adapters import ADAPTERS, ASYNC_ADAPTERS
-from support.colours import play
-from support.raw_server import CHUNKED, LAST_CHUNK, TIMEOUT, chunk, serving
+from support.frames import chunk, done, text
+from support.modes import play
+from support.raw_server import CHUNKED, LAST_CHUNK, TIMEOUT, serving
 
 from ratatoskr_proto import (
     ReconnectPolicy,
@@ -28,11 +29,7 @@ NO_MORE = b"HTTP/1.1 204 No\r\n\r\n"
 SECRET = "hunter2"
 
 
-def text(seq):
-    return encode_event(f'{{"type":"text","text":"{seq}"}}', id=f"42:{seq}")
-
-
-DONE = encode_event('{"type":"done"}', id="42:4")
+DONE = done(4)
 
 
 class Script:

@@ -10,15 +10,16 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.colours import COLOURS
-from support.reconnecting import POLICY, World, busy, done, text
+from support.frames import done, text
+from support.modes import MODES
+from support.reconnecting import POLICY, World, busy
 
 from ratatoskr_proto import SseConnectFailed, SseConnectionDropped, encode_event
 from ratatoskr_transports._streams.sources import Refused
 
-every_colour = pytest.mark.parametrize("colour", COLOURS, ids=str)
+every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 RESET = ConnectionResetError()
-# Of each colour, so there are three times as many. benchmarks/soak.py is for more than that.
+# Of each mode, so there are three times as many. benchmarks/soak.py is for more than that.
 few_examples = settings(max_examples=30)
 
 
@@ -54,11 +55,11 @@ SCRIPT = {"script": st.lists(acts, max_size=12), "total": st.integers(1, 20)}
 class Server:
     """Answers by the acts of a script, and behind its end always by the last one."""
 
-    def __init__(self, colour, script, last, make_frames, chance):
+    def __init__(self, mode, script, last, make_frames, chance):
         self.script = list(script)
         self.last = last
         self.frames = make_frames
-        self.world = World(colour, self.answer, chance=chance)
+        self.world = World(mode, self.answer, chance=chance)
         self.seen = []  # by the client
         self.given = []
 
@@ -111,14 +112,14 @@ def outcome_of(script, last, total, is_turn):
     raise AssertionError("behind the script it ends in any case")
 
 
-@every_colour
+@every_mode
 @few_examples
 @given(**SCRIPT, chance=st.floats(0, 1), last=st.sampled_from([Act(), Act(refusal=busy())]))
 def test_each_event_of_a_turn_comes_once_and_in_order_or_one_error_says_where_to_resume(
-    colour, script, total, chance, last
+    mode, script, total, chance, last
 ):
     frames = [*map(text, range(1, total)), done(total)]
-    server = Server(colour, script, last, frames, chance)
+    server = Server(mode, script, last, frames, chance)
 
     async def main():
         turn = server.world.turn()
@@ -130,20 +131,20 @@ def test_each_event_of_a_turn_comes_once_and_in_order_or_one_error_says_where_to
             assert type(error) is SseConnectionDropped
             assert error.last_sse_id == turn.last_sse_id == (42, seen)
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
+@every_mode
 @few_examples
 @given(**SCRIPT, chance=st.floats(0, 1), status=st.sampled_from([204, 404]))
 def test_each_event_of_any_stream_comes_once_and_in_order_or_one_error_ends_it(
-    colour, script, total, chance, status
+    mode, script, total, chance, status
 ):
     # A replay of any stream cannot be told from new events: its server goes on behind the id.
     script = [act._replace(back=0) for act in script]
     last = Act(refusal=busy(status))
     frames = [encode_event(str(number), id=f"e{number}") for number in range(1, total + 1)]
-    server = Server(colour, script, last, frames, chance)
+    server = Server(mode, script, last, frames, chance)
 
     async def main():
         events = server.world.events()
@@ -155,4 +156,4 @@ def test_each_event_of_any_stream_comes_once_and_in_order_or_one_error_ends_it(
         if any(act.refusal is None for act in server.given):
             assert error is None or type(error) is SseConnectionDropped
 
-    colour.run(main)
+    mode.run(main)

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import anyio
 import pytest
-from support.colours import COLOURS, AnyColour
-from support.reconnecting import World, busy, done, text
+from support.frames import done, text
+from support.modes import MODES, AsyncFace
+from support.reconnecting import World, busy
 
 from ratatoskr_proto import (
     Comment,
@@ -26,7 +27,7 @@ from ratatoskr_transports import SyncTurnStream, TurnStream
 from ratatoskr_transports._streams import loops
 from ratatoskr_transports._streams.sources import Refused
 
-every_colour = pytest.mark.parametrize("colour", COLOURS, ids=str)
+every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 RESET = ConnectionResetError()
 WHY = "reset (ConnectionResetError)"
 
@@ -47,11 +48,11 @@ def seqs(events):
     return [event.sse_id.seq for event in events]
 
 
-@every_colour
-def test_turn_goes_on_over_other_connections(colour, caplog):
+@every_mode
+def test_turn_goes_on_over_other_connections(mode, caplog):
     async def main():
         world = World(
-            colour,
+            mode,
             [b"retry: 3000\n" + text(1) + text(2) + b"data", RESET],
             busy(retry_after="Sun, 06 Nov 1994 08:50:00 GMT"),  # 20 seconds later by then
             Refused(SseConnectFailed(None, "", "refused")),
@@ -76,11 +77,11 @@ def test_turn_goes_on_over_other_connections(colour, caplog):
         assert [source.closed for source in world.sources] == [1, 1, 1]
 
     async def read_plain(wire):
-        plain = AnyColour((SyncTurnStream if colour.sync else TurnStream)(colour.source(wire)))
+        plain = AsyncFace((SyncTurnStream if mode.sync else TurnStream)(mode.source(wire)))
         return [event async for event in plain]
 
     with caplog.at_level(logging.DEBUG, "ratatoskr_transports"):
-        colour.run(main)
+        mode.run(main)
     dropped = f"[connection_dropped] last_sse_id=42:2 reason='{WHY}; unfinished event lost'"
     assert [(each.levelname, each.getMessage()) for each in caplog.records] == [
         ("INFO", f"[reconnecting] seconds=4.500 {dropped}"),
@@ -100,10 +101,10 @@ def test_turn_goes_on_over_other_connections(colour, caplog):
     ]
 
 
-@every_colour
-def test_what_was_decoded_before_the_loss_is_handed_out_first(colour):
+@every_mode
+def test_what_was_decoded_before_the_loss_is_handed_out_first(mode):
     async def main():
-        world = World(colour, [text(1) + text(2) + text(3), RESET], [done(4)])
+        world = World(mode, [text(1) + text(2) + text(3), RESET], [done(4)])
         turn = world.turn()
         async with turn:
             for seq in (1, 2, 3):
@@ -113,56 +114,56 @@ def test_what_was_decoded_before_the_loss_is_handed_out_first(colour):
             assert (await anext(turn)).terminal
         assert world.asked == [None, "42:3"]
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_turn_that_is_lost_before_its_first_event_is_lost(colour):
+@every_mode
+def test_turn_that_is_lost_before_its_first_event_is_lost(mode):
     async def main():
-        world = World(colour, [b"retry: 1\n\nid: 42:1\nda", RESET])
+        world = World(mode, [b"retry: 1\n\nid: 42:1\nda", RESET])
         turn = world.turn()
         lost = SseConnectionDropped(None, f"{WHY}; unfinished event lost")
         assert await read(turn) == ([], lost)
         assert (world.asked, world.waits, turn.reconnects) == ([None], [], 0)
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_request_that_starts_a_turn_is_not_sent_again(colour, caplog):
+@every_mode
+def test_request_that_starts_a_turn_is_not_sent_again(mode, caplog):
     async def main():
-        world = World(colour, busy(retry_after="1"))
+        world = World(mode, busy(retry_after="1"))
         assert await read(world.turn()) == ([], busy().error)
         assert (world.asked, world.waits) == ([None], [])
 
-    colour.run(main)
+    mode.run(main)
     assert [each.levelname for each in caplog.records] == ["WARNING"]
 
 
-@every_colour
-def test_other_first_requests_are_sent_again_if_that_is_worth_it(colour):
+@every_mode
+def test_other_first_requests_are_sent_again_if_that_is_worth_it(mode):
     async def main():
-        world = World(colour, busy(), busy(), [text(8), done(9)])
+        world = World(mode, busy(), busy(), [text(8), done(9)])
         turn = world.turn(resume_from=SseId(42, 7))
         events, error = await read(turn)
         assert (seqs(events), error, turn.reconnects) == ([8, 9], None, 2)
         assert (world.asked, world.waits) == ([None, "42:7", "42:7"], [1, 2])
 
-        world = World(colour, busy(), busy(), busy(), busy(429))
+        world = World(mode, busy(), busy(), busy(), busy(429))
         turn = world.turn(resume_from=SseId(42, 7))
         assert await read(turn) == ([], busy(429).error)
         assert (turn.last_sse_id, turn.reconnects) == ((42, 7), 3)
 
-        world = World(colour, busy(), busy(404))
+        world = World(mode, busy(), busy(404))
         assert await read(world.events()) == ([], busy(404).error)
         assert world.asked == [None, ""]
-        world = World(colour, busy(204))
+        world = World(mode, busy(204))
         assert await read(world.events()) == ([], busy(204).error)
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
+@every_mode
 @pytest.mark.parametrize(
     ("refusal", "reason"),
     [
@@ -174,10 +175,10 @@ def test_other_first_requests_are_sent_again_if_that_is_worth_it(colour):
     ids=repr,
 )
 def test_final_refusal_ends_in_one_error_that_says_from_where_to_resume(
-    colour, refusal, reason, caplog
+    mode, refusal, reason, caplog
 ):
     async def main():
-        world = World(colour, [text(1) + text(2), RESET], busy(), refusal)
+        world = World(mode, [text(1) + text(2), RESET], busy(), refusal)
         turn = world.turn()
         events, error = await read(turn)
         expected = SseConnectionDropped(SseId(42, 2), f"{WHY}; reconnect failed: {reason}")
@@ -187,45 +188,45 @@ def test_final_refusal_ends_in_one_error_that_says_from_where_to_resume(
             await anext(turn)
         assert (caught.value, caught.value.__context__) == (expected, None)
 
-    colour.run(main)
+    mode.run(main)
     assert [each.levelname for each in caplog.records] == ["WARNING"]
 
 
-@every_colour
-def test_attempts_without_progress_are_used_up(colour):
+@every_mode
+def test_attempts_without_progress_are_used_up(mode):
     async def main():
         # Openings and replays are no progress.
         replay = [text(1), text(2), RESET]
-        world = World(colour, replay, replay, replay, replay)
+        world = World(mode, replay, replay, replay, replay)
         events, error = await read(world.turn())
         assert (seqs(events), error) == ([1, 2], SseConnectionDropped(SseId(42, 2), WHY))
         assert world.waits == [1, 2, 4]
 
-        world = World(colour, *[[text(seq), RESET] for seq in range(1, 9)], [done(9)])
+        world = World(mode, *[[text(seq), RESET] for seq in range(1, 9)], [done(9)])
         events, error = await read(world.turn(ReconnectPolicy(attempts=1, jitter=0)))
         assert (len(events), error, world.waits) == (9, None, [1] * 8)
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_error_of_the_protocol_is_final_and_as_it_is(colour):
+@every_mode
+def test_error_of_the_protocol_is_final_and_as_it_is(mode):
     async def main():
-        world = World(colour, [text(1), RESET], [text(2) + encode_event("?", id="42:3")])
+        world = World(mode, [text(1), RESET], [text(2) + encode_event("?", id="42:3")])
         turn = world.turn()
         events, error = await read(turn)
         assert (seqs(events), error) == ([1, 2], MalformedSseData("?"))
         assert (turn.last_sse_id, turn.reconnects) == ((42, 2), 1)
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_events_go_on_after_a_clean_end_too_until_the_server_says_that_there_are_no_more(colour):
+@every_mode
+def test_events_go_on_after_a_clean_end_too_until_the_server_says_that_there_are_no_more(mode):
     async def main():
         comments = [encode_comment("a"), b"id: 1\n\n"]
         world = World(
-            colour,
+            mode,
             [encode_event("a", id="0"), RESET],
             [*comments, b"data: never"],
             [encode_event("b"), encode_event("b")],
@@ -250,25 +251,25 @@ def test_events_go_on_after_a_clean_end_too_until_the_server_says_that_there_are
             with pytest.raises(StopAsyncIteration):
                 await anext(events)
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_events_that_only_ever_end_are_given_up(colour):
+@every_mode
+def test_events_that_only_ever_end_are_given_up(mode):
     async def main():
-        world = World(colour, [encode_event("a", id="x")], [encode_comment("no progress")], [], [])
+        world = World(mode, [encode_event("a", id="x")], [encode_comment("no progress")], [], [])
         events = world.events(comments=True)
         items, error = await read(events)
         assert (len(items), error) == (2, SseConnectionDropped(None, "end of stream"))
         assert (events.last_event_id, world.asked) == ("x", [None, "x", "x", "x"])
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_event_timeout_counts_the_reading_on_all_connections_and_is_final(colour, monkeypatch):
+@every_mode
+def test_event_timeout_counts_the_reading_on_all_connections_and_is_final(mode, monkeypatch):
     async def main():
-        world = World(colour)
+        world = World(mode)
         monkeypatch.setattr(loops, "time", SimpleNamespace(monotonic=lambda: world.now))
 
         def taking(seconds, outcome):
@@ -279,7 +280,7 @@ def test_event_timeout_counts_the_reading_on_all_connections_and_is_final(colour
             async def async_step():
                 return step()
 
-            return step if colour.sync else async_step
+            return step if mode.sync else async_step
 
         world.answers = [
             [taking(9, text(1)), taking(6, RESET)],
@@ -291,17 +292,17 @@ def test_event_timeout_counts_the_reading_on_all_connections_and_is_final(colour
         assert error == SseConnectionDropped(SseId(42, 1), "event timeout")
         assert world.waits == [50]
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_stream_closed_while_it_waits_ends_at_once_and_stays_closed(colour, caplog):
+@every_mode
+def test_stream_closed_while_it_waits_ends_at_once_and_stays_closed(mode, caplog):
     async def main():
-        world = World(colour, [text(1), RESET], [done(2)])
+        world = World(mode, [text(1), RESET], [done(2)])
         turn = world.turn()
         async with turn:
             await anext(turn)
-            if colour.sync:
+            if mode.sync:
                 world.wait = lambda seconds: turn.stream.close()
             else:
 
@@ -317,12 +318,12 @@ def test_stream_closed_while_it_waits_ends_at_once_and_stays_closed(colour, capl
                 assert caught.value == SseConnectionDropped(SseId(42, 1), "closed")
         assert (world.asked, turn.state) == ([None], TurnState.FAILED)
 
-    colour.run(main)
+    mode.run(main)
     assert [each.levelname for each in caplog.records] == []
 
 
-@every_colour
-def test_stream_closed_while_it_connects_again_stays_closed(colour):
+@every_mode
+def test_stream_closed_while_it_connects_again_stays_closed(mode):
     async def main():
         def answer():
             # What has been connected all the same is closed again, if the closing comes too late.
@@ -330,7 +331,7 @@ def test_stream_closed_while_it_connects_again_stays_closed(colour):
             turn.stream._resumption.close()
             return [done(2)]
 
-        world = World(colour, [text(1), RESET], answer)
+        world = World(mode, [text(1), RESET], answer)
         turn = world.turn()
         events, error = await read(turn)
         assert (seqs(events), error) == ([1], SseConnectionDropped(SseId(42, 1), "closed"))
@@ -341,18 +342,18 @@ def test_stream_closed_while_it_connects_again_stays_closed(colour):
             turn.stream._resumption.close()
             return busy()
 
-        world = World(colour, busy(), refuse)
+        world = World(mode, busy(), refuse)
         turn = world.turn(resume_from=SseId(42, 1))
         assert await read(turn) == ([], SseConnectionDropped(SseId(42, 1), "closed"))
         assert (turn.reconnects, world.asked) == (1, [None, "42:1"])
 
-    colour.run(main)
+    mode.run(main)
 
 
-@pytest.mark.parametrize("colour", [each for each in COLOURS if not each.sync], ids=str)
-def test_reader_cancelled_while_it_waits_leaves_a_closed_stream(colour):
+@pytest.mark.parametrize("mode", [each for each in MODES if not each.sync], ids=str)
+def test_reader_cancelled_while_it_waits_leaves_a_closed_stream(mode):
     async def main():
-        world = World(colour, [text(1), RESET], [done(2)])
+        world = World(mode, [text(1), RESET], [done(2)])
         turn = world.turn()
         async with turn:
             await anext(turn)
@@ -369,19 +370,19 @@ def test_reader_cancelled_while_it_waits_leaves_a_closed_stream(colour):
                 await anext(turn)
         assert world.asked == [None]
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
+@every_mode
 @pytest.mark.parametrize(
     ("bug", "expected"), [(ZeroDivisionError(), ZeroDivisionError), (StopIteration(), RuntimeError)]
 )
-def test_bug_in_connecting_again_comes_through_and_breaks_the_stream(colour, bug, expected):
+def test_bug_in_connecting_again_comes_through_and_breaks_the_stream(mode, bug, expected):
     def answer():
         raise bug
 
     async def main():
-        world = World(colour, [text(1), RESET], answer)
+        world = World(mode, [text(1), RESET], answer)
         turn = world.turn()
         async with turn:
             await anext(turn)
@@ -390,4 +391,4 @@ def test_bug_in_connecting_again_comes_through_and_breaks_the_stream(colour, bug
             with pytest.raises(SseConnectionDropped, match="closed"):
                 await anext(turn)
 
-    colour.run(main)
+    mode.run(main)

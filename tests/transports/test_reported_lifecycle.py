@@ -12,8 +12,9 @@ import anyio
 import anyio.to_thread
 import pytest
 from support.adapters import ADAPTERS
-from support.colours import play
-from support.raw_server import CHUNKED, LAST_CHUNK, TIMEOUT, chunk, serving
+from support.frames import chunk
+from support.modes import play
+from support.raw_server import CHUNKED, LAST_CHUNK, TIMEOUT, serving
 from support.vectors import chunks_of
 
 from ratatoskr_proto import SseConnectionDropped

@@ -6,15 +6,16 @@ import threading
 import anyio
 import pytest
 import trio
+from support.frames import done, text
 
-from ratatoskr_proto import SseConnectionDropped, Text, encode_event
+from ratatoskr_proto import SseConnectionDropped, Text
 from ratatoskr_transports import SyncTurnStream, TurnStream
 from ratatoskr_transports.testing import Pause, ScriptedSource, SyncScriptedSource
 
 every_backend = pytest.mark.parametrize("backend", ["asyncio", "trio"])
 
-ONE = encode_event('{"type": "text", "text": "Hi"}', id="42:1")
-DONE = encode_event('{"type": "done"}', id="42:2")
+ONE = text(1, "Hi")
+DONE = done(2)
 
 
 @every_backend

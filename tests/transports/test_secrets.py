@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from support.adapters import ADAPTERS
-from support.colours import play
-from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+from support.frames import chunk, text
+from support.modes import play
+from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
 import ratatoskr_transports
 from ratatoskr_proto import RatatoskrError, encode_event
@@ -26,7 +27,7 @@ QUERY = f"key={SECRET}-of-query"
 HEADERS = {"Authorization-Two": f"Bearer {SECRET}-of-header"}
 BODY = {"message": f"{SECRET}-of-body"}
 FORMS = [SECRET, base64.b64encode(USERINFO.encode()).decode()]
-FIRST = encode_event('{"type":"text","text":"a"}', id="7:1")
+FIRST = text(1, "a", turn=7)
 BAD = encode_event("no JSON", id="7:2")
 
 
@@ -143,7 +144,7 @@ def test_defaults_of_a_client_are_checked_and_not_repeated(adapter, bad):
 
 
 @every_httpx
-def test_client_of_the_wrong_colour_is_not_repeated(adapter):
+def test_client_of_the_wrong_kind_is_not_repeated(adapter):
     kind = adapter.library.AsyncClient if adapter.is_sync else adapter.library.Client
     client = kind(headers=HEADERS, auth=("me", SECRET), verify=False)
     with pytest.raises(TypeError, match="cannot use this") as caught:

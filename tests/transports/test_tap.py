@@ -5,13 +5,14 @@ import gzip
 import anyio
 import httpx
 import pytest
+from support.frames import done
 
-from ratatoskr_proto import encode_comment, encode_event
+from ratatoskr_proto import encode_comment
 from ratatoskr_transports import EventStream, SyncTurnStream, TurnStream
 from ratatoskr_transports.httpx import stream_turn_sync
 from ratatoskr_transports.testing import ScriptedSource, SyncScriptedSource
 
-PIECES = [encode_comment("alive"), encode_event('{"type": "done"}', id="42:1")]
+PIECES = [encode_comment("alive"), done(1)]
 
 
 def test_tap_of_an_async_stream_sees_each_piece_before_its_event():

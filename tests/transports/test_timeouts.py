@@ -4,8 +4,9 @@ import pytest
 import trio
 import trio.testing
 from support.adapters import ADAPTERS
-from support.colours import COLOURS, AnyColour, play
-from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+from support.frames import chunk, done, text
+from support.modes import MODES, AsyncFace, play
+from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
 import ratatoskr_transports._streams.loops
 import ratatoskr_transports.anyio
@@ -14,13 +15,13 @@ from ratatoskr_proto import SseConnectionDropped, SseId, encode_comment, encode_
 from ratatoskr_transports import EventStream, SyncEventStream, SyncTurnStream, TurnStream
 
 every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
-every_colour = pytest.mark.parametrize("colour", COLOURS, ids=str)
+every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 SHORT = 0.1  # seconds: a timeout that is meant to pass
 PACE = 0.02  # seconds between two signs of life
-FIRST = encode_event('{"type":"text","text":"a"}', id="7:1")
-SECOND = encode_event('{"type":"text","text":"b"}', id="7:2")
+FIRST = text(1, "a", turn=7)
+SECOND = text(2, "b", turn=7)
 EMPTY = encode_event("", id="7:9")
-DONE = encode_event('{"type":"done"}', id="7:3")
+DONE = done(3, turn=7)
 COMMENT = encode_comment("alive")
 EVENT_TIMEOUT = SseConnectionDropped(SseId(7, 1), "event timeout")
 
@@ -42,12 +43,12 @@ def clock(monkeypatch):
     return clock
 
 
-def turn_over(colour, *steps, **options):
-    kind = SyncTurnStream if colour.sync else TurnStream
-    return AnyColour(kind(colour.source(*steps), **options))
+def turn_over(mode, *steps, **options):
+    kind = SyncTurnStream if mode.sync else TurnStream
+    return AsyncFace(kind(mode.source(*steps), **options))
 
 
-def taking(colour, clock, seconds, outcome):
+def taking(mode, clock, seconds, outcome):
     """A read that takes its time."""
 
     def step():
@@ -57,7 +58,7 @@ def taking(colour, clock, seconds, outcome):
     async def async_step():
         return step()
 
-    return step if colour.sync else async_step
+    return step if mode.sync else async_step
 
 
 async def error_of(stream):
@@ -66,96 +67,96 @@ async def error_of(stream):
     return caught.value
 
 
-@every_colour
+@every_mode
 @pytest.mark.parametrize("sign", [COMMENT, EMPTY, b"id: 7:8\n\n"], ids=["comment", "empty", "id"])
-def test_signs_of_life_do_not_count_as_events(colour, clock, sign):
+def test_signs_of_life_do_not_count_as_events(mode, clock, sign):
     async def main():
-        signs = [taking(colour, clock, 4, sign) for _ in range(3)]
-        turn = turn_over(colour, FIRST, *signs, DONE, event_timeout=10)
+        signs = [taking(mode, clock, 4, sign) for _ in range(3)]
+        turn = turn_over(mode, FIRST, *signs, DONE, event_timeout=10)
         await anext(turn)
         assert await error_of(turn) == await error_of(turn) == EVENT_TIMEOUT
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_event_sets_the_time_back(colour, clock):
+@every_mode
+def test_event_sets_the_time_back(mode, clock):
     async def main():
-        steps = [taking(colour, clock, 9, each) for each in (FIRST, SECOND, DONE)]
-        turn = turn_over(colour, *steps, event_timeout=10)
+        steps = [taking(mode, clock, 9, each) for each in (FIRST, SECOND, DONE)]
+        turn = turn_over(mode, *steps, event_timeout=10)
         assert [event.sse_id.seq async for event in turn] == [1, 2, 3]
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_event_that_comes_late_is_handed_out_all_the_same(colour, clock):
+@every_mode
+def test_event_that_comes_late_is_handed_out_all_the_same(mode, clock):
     async def main():
-        turn = turn_over(colour, taking(colour, clock, 99, FIRST + DONE), event_timeout=10)
+        turn = turn_over(mode, taking(mode, clock, 99, FIRST + DONE), event_timeout=10)
         assert [event.sse_id.seq async for event in turn] == [1, 3]
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_comments_that_are_handed_out_do_not_count_either(colour, clock):
+@every_mode
+def test_comments_that_are_handed_out_do_not_count_either(mode, clock):
     async def main():
-        kind = SyncEventStream if colour.sync else EventStream
-        steps = [taking(colour, clock, 4, COMMENT) for _ in range(9)]
-        source = colour.source(FIRST, *steps)
-        events = AnyColour(kind(source, comments=True, event_timeout=10))
+        kind = SyncEventStream if mode.sync else EventStream
+        steps = [taking(mode, clock, 4, COMMENT) for _ in range(9)]
+        source = mode.source(FIRST, *steps)
+        events = AsyncFace(kind(source, comments=True, event_timeout=10))
         await anext(events)
         assert [(await anext(events)).text for _ in range(3)] == ["alive"] * 3
         assert (await error_of(events)).reason == "event timeout"
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_time_in_the_loop_body_of_the_caller_does_not_count(colour, clock):
+@every_mode
+def test_time_in_the_loop_body_of_the_caller_does_not_count(mode, clock):
     async def main():
-        steps = [taking(colour, clock, 4, each) for each in (FIRST, COMMENT, SECOND, DONE)]
-        turn = turn_over(colour, *steps, event_timeout=10)
+        steps = [taking(mode, clock, 4, each) for each in (FIRST, COMMENT, SECOND, DONE)]
+        turn = turn_over(mode, *steps, event_timeout=10)
         seen = []
         async for event in turn:
             seen.append(event.sse_id.seq)
             clock.now += 1000
         assert seen == [1, 2, 3]
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_without_an_event_timeout_a_stream_may_say_nothing_for_ever(colour, clock):
+@every_mode
+def test_without_an_event_timeout_a_stream_may_say_nothing_for_ever(mode, clock):
     async def main():
-        steps = [taking(colour, clock, 1e6, COMMENT) for _ in range(9)]
-        turn = turn_over(colour, *steps, DONE, event_timeout=None)
+        steps = [taking(mode, clock, 1e6, COMMENT) for _ in range(9)]
+        turn = turn_over(mode, *steps, DONE, event_timeout=None)
         assert [event.type async for event in turn] == ["done"]
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_read_that_times_out_when_the_event_timeout_is_used_up_is_the_event_timeout(colour, clock):
+@every_mode
+def test_read_that_times_out_when_the_event_timeout_is_used_up_is_the_event_timeout(mode, clock):
     async def main():
         for seconds, reason in [(12, "event timeout"), (8, "read timeout (TimeoutError)")]:
-            late = taking(colour, clock, seconds, TimeoutError())
-            turn = turn_over(colour, FIRST, late, event_timeout=10)
+            late = taking(mode, clock, seconds, TimeoutError())
+            turn = turn_over(mode, FIRST, late, event_timeout=10)
             await anext(turn)
             assert (await error_of(turn)).reason == reason
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_unfinished_event_is_told_of(colour, clock):
+@every_mode
+def test_unfinished_event_is_told_of(mode, clock):
     async def main():
-        turn = turn_over(colour, FIRST + b"data: ", event_timeout=10)
+        turn = turn_over(mode, FIRST + b"data: ", event_timeout=10)
         await anext(turn)
         turn.stream._waited = 10
         assert (await error_of(turn)).reason == "event timeout; unfinished event lost"
 
-    colour.run(main)
+    mode.run(main)
 
 
 def keeping_alive(sign, head=FIRST):

@@ -12,17 +12,18 @@ import pytest
 import trio
 import trio.testing
 from support.adapters import ADAPTERS
-from support.raw_server import CHUNKED, LAST_CHUNK, chunk, serving
+from support.frames import chunk, done, text
+from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
 import ratatoskr_transports.anyio
 import ratatoskr_transports.httpx
 import ratatoskr_transports.trio
-from ratatoskr_proto import SseConnectFailed, SseConnectionDropped, SseId, encode_event
+from ratatoskr_proto import SseConnectFailed, SseConnectionDropped, SseId
 from ratatoskr_transports import SyncTurnStream, TurnStream
 
-FIRST = encode_event('{"type":"text","text":"a"}', id="7:1")
-SECOND = encode_event('{"type":"text","text":"b"}', id="7:2")
-DONE = encode_event('{"type":"done"}', id="7:3")
+FIRST = text(1, "a", turn=7)
+SECOND = text(2, "b", turn=7)
+DONE = done(3, turn=7)
 LIBRARIES = pytest.mark.parametrize("library", [httpx, httpx2], ids=["httpx", "httpx2"])
 wrap = ratatoskr_transports.httpx.wrap
 
@@ -197,7 +198,7 @@ FUNCTIONS = {"stream_turn": (), "reconnect_turn": ("7:1",), "stream_events": ()}
 
 @LIBRARIES
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_client_of_the_wrong_colour_is_told_the_right_function(library, function):
+def test_client_of_the_wrong_kind_is_told_the_right_function(library, function):
     module, args = ratatoskr_transports.httpx, FUNCTIONS[function]
     sync_client = library.Client(verify=False)
     async_client = library.AsyncClient(verify=False)

@@ -18,7 +18,7 @@ from ratatoskr_transports import SyncEventStream, SyncTurnStream
 from support.adapters import Adapter
 
 
-class AnyColour:
+class AsyncFace:
     """A stream; its attributes are those of ``stream`` itself."""
 
     def __init__(self, stream: Any) -> None:
@@ -28,7 +28,7 @@ class AnyColour:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
 
-    async def __aenter__(self) -> "AnyColour":
+    async def __aenter__(self) -> "AsyncFace":
         if self._sync:
             self.stream.__enter__()
         else:
@@ -41,7 +41,7 @@ class AnyColour:
         else:
             await self.stream.__aexit__(*what)
 
-    def __aiter__(self) -> "AnyColour":
+    def __aiter__(self) -> "AsyncFace":
         return self
 
     async def __anext__(self) -> Any:
@@ -81,13 +81,13 @@ async def opener(
     read_timeout: float = 10.0,
     verify: Any = None,
     max_connections: int | None = None,
-) -> AsyncIterator[Callable[..., AnyColour]]:
+) -> AsyncIterator[Callable[..., AsyncFace]]:
     """The functions of an adapter, all over one client if it has clients."""
     if not adapter.is_httpx:
         settings = {"read_timeout": read_timeout, "ssl_context": verify}
 
-        def call(function: str, *args: Any, **options: Any) -> AnyColour:
-            return AnyColour(getattr(adapter.module, function)(*args, **settings, **options))
+        def call(function: str, *args: Any, **options: Any) -> AsyncFace:
+            return AsyncFace(getattr(adapter.module, function)(*args, **settings, **options))
 
         yield call
         return
@@ -102,9 +102,9 @@ async def opener(
         trust_env=False,
     )
 
-    def call_with_client(function: str, *args: Any, **options: Any) -> AnyColour:
+    def call_with_client(function: str, *args: Any, **options: Any) -> AsyncFace:
         name = f"{function}_sync" if adapter.is_sync else function
-        return AnyColour(getattr(adapter.module, name)(client, *args, **options))
+        return AsyncFace(getattr(adapter.module, name)(client, *args, **options))
 
     try:
         yield call_with_client
@@ -156,7 +156,7 @@ class SyncFakeSource(FakeSource):
         self.closed += 1
 
 
-class Colour:
+class Mode:
     """One of the ways to read from a fake source."""
 
     def __init__(self, name: str, backend: str, sync: bool) -> None:
@@ -174,8 +174,8 @@ class Colour:
         return anyio.run(functools.partial(main, *args), backend=self.backend)
 
 
-COLOURS = [
-    Colour("asyncio", "asyncio", False),
-    Colour("trio", "trio", False),
-    Colour("sync", "asyncio", True),
+MODES = [
+    Mode("asyncio", "asyncio", False),
+    Mode("trio", "trio", False),
+    Mode("sync", "asyncio", True),
 ]
