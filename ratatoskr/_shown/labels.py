@@ -50,6 +50,11 @@ def ending_label(item: Event | RatatoskrError) -> str:
     raise TypeError(f"{type(item).__name__} has no label: it ends no turn")
 
 
+def wait_label(error: RatatoskrError, seconds: float) -> str:
+    """Return the label line of a wait of so many seconds after this error, before a reconnect."""
+    return f"[reconnecting] seconds={seconds:.3f} {error_label(error)}"
+
+
 def event_label(event: Event) -> str:
     """Return the label line of an event that is no text and ends nothing, of bounded length."""
     shown = event_line(event)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import ssl
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
 
 import click
 
-from ratatoskr_proto import ReconnectPolicy
+from ratatoskr_proto import RatatoskrError, ReconnectPolicy
 
 from .._connector import ANYIO, HTTPX, TRIO, Connector
 from .console import CommandError
@@ -107,23 +107,29 @@ _OPTIONS = (
 )
 
 
+class Printer(Protocol):
+    """Prints the stream that a command opens."""
+
+    def on_wait(self, error: RatatoskrError, seconds: float) -> None:
+        """Print that the connection was lost; the ``on_wait`` of the stream."""
+
+    async def show(self, stream: Any) -> int:
+        """Print a stream that is not entered yet, and return the exit code."""
+
+
 async def show_stream(
-    connector: Connector,
-    show: Callable[[Any], Awaitable[int]],
-    function: str,
-    *args: Any,
-    **options: Any,
+    connector: Connector, printer: Printer, function: str, *args: Any, **options: Any
 ) -> int:
-    """Open the stream that an adapter's ``function`` gives, and return the exit code of ``show``.
+    """Open the stream that an adapter's ``function`` gives, print it, and return the exit code.
 
     Raises CommandError for arguments that the adapter refuses.
     """
     async with connector:
         try:
-            stream = connector.open(function, *args, **options)
+            stream = connector.open(function, *args, on_wait=printer.on_wait, **options)
         except (TypeError, ValueError) as error:
             raise CommandError(str(error)) from None
-        return await show(stream)
+        return await printer.show(stream)
 
 
 def read_headers(options: tuple[str, ...]) -> list[tuple[str, str]]:

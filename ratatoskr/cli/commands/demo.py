@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 
 import click
 
 from ..._connector import Connector
 from ...demo_server import DEFAULT_EVENTS, DemoServer, Script
 from ..connect import show_stream
-from ..show_turn import run_turn
+from ..show_turn import TurnPrinter
 
 _PACE = 0.01  # seconds between frames: pleasant to read along
 
@@ -44,7 +43,7 @@ async def _demo(script: Script, as_json: bool) -> int:
     async with DemoServer(script).listening() as url:
         return await show_stream(
             Connector(trust_env=False),
-            functools.partial(run_turn, as_json=as_json),
+            TurnPrinter(as_json=as_json),
             "stream_turn",
             url,
             json={"message": "Who are you?"},

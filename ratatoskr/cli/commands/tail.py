@@ -10,7 +10,7 @@ import click
 from ..._connector import Connector
 from ..connect import show_stream, stream_options
 from ..record_option import record_option, recording_to
-from ..show_events import EventStreamText, run_events
+from ..show_events import EventsPrinter
 
 
 @click.command(short_help="Show any event stream as it comes.")
@@ -45,10 +45,9 @@ def tail(
     stream is only a pause, and the status 204 is the end.
     """
     with recording_to(record) as recorder:
-        text = EventStreamText(last_event_id, stream_options["max_event_bytes"], as_json)
-        show = functools.partial(
-            run_events, text=text, as_json=as_json, summary=summary, recorder=recorder
+        printer = EventsPrinter(
+            last_event_id=last_event_id, as_json=as_json, summary=summary, recorder=recorder
         )
-        options = stream_options | {"last_event_id": last_event_id}
-        main = functools.partial(show_stream, connector, show, "stream_events", url, **options)
+        options = stream_options | {"last_event_id": last_event_id, "comments": True}
+        main = functools.partial(show_stream, connector, printer, "stream_events", url, **options)
         return connector.run(main)

@@ -11,7 +11,7 @@ from ..._connector import Connector
 from ..._shown.json_lines import loads
 from ..connect import show_stream, stream_options
 from ..record_option import record_option, recording_to
-from ..show_turn import run_turn
+from ..show_turn import TurnPrinter
 
 
 @click.command(short_help="Show one turn of a chat server.")
@@ -50,9 +50,9 @@ def turn(
     if (message is None) == (resume is None):
         raise click.UsageError("give a message with -m, or an id with --resume, and not both")
     with recording_to(record) as recorder:
-        show = functools.partial(run_turn, as_json=as_json, recorder=recorder)
+        printer = TurnPrinter(as_json=as_json, recorder=recorder)
         options = stream_options | {"loads": loads}
-        start = functools.partial(show_stream, connector, show, **options)
+        start = functools.partial(show_stream, connector, printer, **options)
         if resume is not None:
             return connector.run(functools.partial(start, "reconnect_turn", url, resume))
         body = {"message": message}
