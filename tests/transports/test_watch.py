@@ -1,15 +1,15 @@
 """Watching where an event stream changes its id or its retry time without an event."""
 
 import pytest
-from support.colours import COLOURS, AnyColour
 from support.feeding import chunkings
+from support.modes import MODES, AsyncFace
 from support.reconnecting import World, busy
 
 from ratatoskr_proto import SseConnectionDropped
 from ratatoskr_transports import EventStream, SyncEventStream
 from ratatoskr_transports.testing import SyncScriptedSource
 
-every_colour = pytest.mark.parametrize("colour", COLOURS, ids=str)
+every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 
 WIRE = (
     b"retry: 10\n: a\nid: 1\n\n"  # a time and an id without an event
@@ -48,11 +48,11 @@ def test_changes_stand_in_their_place_for_every_chunking():
         assert seen == SEEN
 
 
-@every_colour
-def test_change_is_seen_in_its_turn_and_the_stream_says_the_same(colour):
+@every_mode
+def test_change_is_seen_in_its_turn_and_the_stream_says_the_same(mode):
     async def main():
-        kind = SyncEventStream if colour.sync else EventStream
-        stream = AnyColour(kind(colour.source(WIRE), comments=True))
+        kind = SyncEventStream if mode.sync else EventStream
+        stream = AsyncFace(kind(mode.source(WIRE), comments=True))
         seen = []
         stream.watch(lambda *change: seen.append((*change, stream.last_event_id)))
         assert shown(await anext(stream)) == "a"
@@ -60,35 +60,35 @@ def test_change_is_seen_in_its_turn_and_the_stream_says_the_same(colour):
         assert shown(await anext(stream)) == ("b", "2")
         assert seen == [("", 10, ""), ("1", 10, "1"), ("1", 20, "1")]
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
-def test_changes_are_told_over_all_connections(colour):
+@every_mode
+def test_changes_are_told_over_all_connections(mode):
     async def main():
         connections = [[b"retry: 10\nid: 1\n\n"], [b"retry: 10\n\nid: 2\n\n"], busy(204)]
-        stream = World(colour, *connections).events()
+        stream = World(mode, *connections).events()
         seen = []
         stream.watch(lambda *change: seen.append(change))
         async with stream:
             assert [item async for item in stream] == []
         assert seen == [("", 10), ("1", 10), ("2", 10)]
 
-    colour.run(main)
+    mode.run(main)
 
 
-@every_colour
+@every_mode
 @pytest.mark.parametrize(
     ("bug", "expected"), [(ZeroDivisionError(), ZeroDivisionError), (StopIteration(), RuntimeError)]
 )
-def test_exception_of_the_watcher_closes_the_stream_and_comes_through(colour, bug, expected):
+def test_exception_of_the_watcher_closes_the_stream_and_comes_through(mode, bug, expected):
     def fail(*change):
         raise bug
 
     async def main():
-        kind = SyncEventStream if colour.sync else EventStream
-        source = colour.source(b"data: a\n\nid: 1\n\ndata: b\n\n")
-        async with AnyColour(kind(source)) as stream:
+        kind = SyncEventStream if mode.sync else EventStream
+        source = mode.source(b"data: a\n\nid: 1\n\ndata: b\n\n")
+        async with AsyncFace(kind(source)) as stream:
             stream.watch(fail)
             assert shown(await anext(stream)) == ("a", "")
             with pytest.raises(RuntimeError, match="before the first item"):
@@ -98,4 +98,4 @@ def test_exception_of_the_watcher_closes_the_stream_and_comes_through(colour, bu
             with pytest.raises(SseConnectionDropped, match="closed"):
                 await anext(stream)
 
-    colour.run(main)
+    mode.run(main)
