@@ -1,4 +1,4 @@
-"""Recording streams, and reading what was recorded: a raw event stream, or a recording.
+"""Reading recorded streams: the body of an event stream, or a recording that we wrote.
 
 A recording is JSON Lines: ``{"ratatoskr_recording": 1, "content_type": …}``, then
 ``{"t": seconds, "data": base64}`` for each chunk, ``{"t": seconds, "reconnects": count}`` where
@@ -9,48 +9,54 @@ from __future__ import annotations
 
 import base64
 import json
-import time
 from collections.abc import Callable, Iterator
+
+from .encoding import BOM, UTF_16, encoding_error
 
 _CHUNK = 64 * 1024
 _MARK = b'{"ratatoskr_recording"'
+_WRONG_STARTS = (BOM + _MARK, *UTF_16)  # a BOM is fine at the start of an event stream
 _MAX_LINE = 16 * 1024 * 1024
 
 
 class RecordingError(Exception):
-    """A recording has a line that cannot be read; the message says which."""
+    """A recording cannot be read or written; the message says why."""
 
 
 class RecordedStream:
-    """Iterates over the chunks of a recorded stream, in constant memory; None is where another
-    connection begins, so what is unfinished before it never gets finished.
+    """Iterates over the chunks of a recorded stream, in constant memory. None stands where another
+    connection begins: an event that is unfinished before it is never finished.
 
-    ``read(n)`` returns up to ``n`` bytes as soon as there are any, ``b""`` at the end. Whether it
-    is a recording is told by its first line. After the last chunk, ``end_reason`` (str) says how
-    the stream ended.
+    ``read(n)`` returns up to ``n`` bytes as soon as there are any, ``b""`` at the end. A recording
+    is known by its first line. After the last chunk, ``end_reason`` (str) says how the stream
+    ended.
     """
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
         self._read = read
         self.end_reason = "end of stream"
-        self.bytes_read = 0  # of the file, which for a recording are more than those of the stream
+        self.bytes_read = 0  # of the file; a recording is larger than the stream in it
 
     def __iter__(self) -> Iterator[bytes | None]:
-        """Raises RecordingError, behind all the chunks before it, and what ``read`` raises."""
+        """Raises RecordingError, after all the chunks before it, and the exceptions of ``read``."""
         for _, chunk in self.timed_chunks():
             yield chunk
 
     def timed_chunks(self) -> Iterator[tuple[float, bytes | None]]:
         """Yield each chunk with the seconds from the first chunk to it, 0 in a raw stream.
 
-        Raises RecordingError, behind all the chunks before it, and what ``read`` raises.
+        Raises RecordingError, after all the chunks before it, and the exceptions of ``read``.
         """
         start = b""
-        while len(start) < len(_MARK) and _MARK.startswith(start):
+        while any(
+            len(start) < len(each) and each.startswith(start) for each in (_MARK, *_WRONG_STARTS)
+        ):
             more = self._next()
             if not more:
                 break
             start += more
+        if start.startswith(_WRONG_STARTS):
+            raise RecordingError(encoding_error(start))
         if start.startswith(_MARK):
             yield from self._recorded_chunks(start)
             return
@@ -94,41 +100,3 @@ class RecordedStream:
             chunk = self._next()
         if buffer:
             yield bytes(buffer)
-
-
-class Recorder:
-    """Writes a recording: what came, when, and how it ended; no URL and no headers.
-
-    ``write`` takes the text of whole lines. The methods are told how often the stream was connected
-    again so far: what comes after that does not go on where the bytes before it broke off.
-    """
-
-    def __init__(self, write: Callable[[str], object]) -> None:
-        self._write = write
-        self._start: float | None = None
-        self._reconnects = 0
-        self._line(ratatoskr_recording=1, content_type="text/event-stream")
-
-    def chunk(self, data: bytes, reconnects: int = 0) -> None:
-        """Record that these bytes have come now."""
-        self._connection(reconnects)
-        self._line(t=self._now(), data=base64.b64encode(data).decode("ascii"))
-
-    def end(self, reason: str, reconnects: int = 0) -> None:
-        """Record that the stream has ended, and why."""
-        self._connection(reconnects)
-        self._line(end=reason)
-
-    def _connection(self, reconnects: int) -> None:
-        if reconnects != self._reconnects:
-            self._reconnects = reconnects
-            self._line(t=self._now(), reconnects=reconnects)
-
-    def _now(self) -> float:
-        now = time.monotonic()
-        if self._start is None:
-            self._start = now
-        return round(now - self._start, 6)
-
-    def _line(self, **entry: str | float) -> None:
-        self._write(json.dumps(entry) + "\n")

@@ -15,6 +15,7 @@ import click
 from click.shell_completion import shell_complete
 
 from .._shown.labels import ExitCode
+from .._shown.recording import RecordingError
 from .._shown.visible import printable
 from .console import discard_output, write_stderr
 from .show_turn import run_turn as _run_turn
@@ -72,6 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitCode.USAGE
     except click.ClickException as error:
         write_stderr(f"ratatoskr: {printable(error.format_message())}")
+        return ExitCode.USAGE
+    except RecordingError as error:
+        write_stderr(f"ratatoskr: {printable(str(error))}")
         return ExitCode.USAGE
     except KeyboardInterrupt:
         write_stderr("ratatoskr: interrupted")

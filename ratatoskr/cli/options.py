@@ -32,3 +32,7 @@ max_event_bytes_option = click.option(
     metavar="N",
     help="The size from which on an event is an error.",
 )
+
+record_option = click.option(
+    "--record", metavar="FILE", help="Write a recording, for `decode` and `serve --replay`."
+)

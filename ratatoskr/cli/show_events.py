@@ -11,7 +11,7 @@ from ratatoskr_proto import Comment, RatatoskrError, ServerSentEvent
 
 from .._shown import json_lines
 from .._shown.labels import ExitCode, ending_label, exit_code, wait_label
-from .._shown.recording import Recorder
+from .._shown.recorder import Recorder
 from .._shown.visible import visible
 from .console import write_stderr, write_stdout, write_stdout_ascii
 from .show_turn import end_reason

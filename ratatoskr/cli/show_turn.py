@@ -9,7 +9,7 @@ from ratatoskr_proto import Event, RatatoskrError, SseConnectionDropped, SseId, 
 
 from .._shown import json_lines
 from .._shown.labels import ending_label, event_label, exit_code, wait_label
-from .._shown.recording import Recorder
+from .._shown.recorder import Recorder
 from .._shown.visible import visible
 from .console import is_terminal, write_stderr, write_stdout, write_stdout_ascii
 

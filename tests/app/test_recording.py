@@ -1,12 +1,18 @@
 """Recordings, and telling them from a raw stream by their first line."""
 
 import base64
+import codecs
 import json
+import os
+import re
+import stat
 
 import pytest
 from support.frames import done, text
 
-from ratatoskr._shown.recording import RecordedStream, Recorder, RecordingError
+from ratatoskr._shown.encoding import UTF_16, encoding_error
+from ratatoskr._shown.recorder import Recorder, recording_to
+from ratatoskr._shown.recording import RecordedStream, RecordingError
 
 HEAD = {"ratatoskr_recording": 1, "content_type": "text/event-stream"}
 HI = text(1, "Hi")
@@ -104,10 +110,10 @@ def test_a_recording_cut_within_a_line_gives_what_is_whole_then_names_the_line()
         b'["end"]',
         b'{"t": 1}',
         b'{"t": 1%s, "data": ""}' % (b"0" * 400),
-        b'{"data": null}',
-        b'{"data": "eA="}',
-        b'{"data": "e A=="}',
-        '{"data": "ラ"}'.encode(),
+        b'{"t": 1, "data": null}',
+        b'{"t": 1, "data": "eA="}',
+        b'{"t": 1, "data": "e A=="}',
+        '{"t": 1, "data": "ラ"}'.encode(),
         b"\xff",
         b"[" * 200_000,
         b"9" * 5000,
@@ -195,6 +201,144 @@ def test_each_line_is_written_at_once_and_whole(recorded):
     assert lines == [line + "\n" for line in "".join(lines).splitlines()]
     assert json.loads(lines[0]) == HEAD
     assert json.loads(lines[-1]) == {"end": "end of stream"}
+
+
+def test_nothing_is_written_of_a_stream_without_a_byte(recorded):
+    assert recorded() == []
+
+
+# Into a file
+
+LINES = '{"ratatoskr_recording": 1, "content_type": "text/event-stream"}\n{"t": 0.0, "data": ""}\n'
+on_posix = pytest.mark.skipif(os.name != "posix", reason="needs the files of POSIX")
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A file with something in it."""
+    file = tmp_path / "old.jsonl"
+    file.write_text("old")
+    file.chmod(0o644)
+    return file
+
+
+def test_a_file_is_replaced_when_the_first_bytes_have_come(file):
+    with recording_to(str(file)) as recorder:
+        assert file.read_text() == "old"
+        recorder.chunk(b"")
+        assert file.read_text() == LINES
+        recorder.end("reset")
+    assert file.read_text() == LINES + '{"end": "reset"}\n'
+    assert os.listdir(file.parent) == ["old.jsonl"]
+
+
+@on_posix
+@pytest.mark.parametrize("name", ["old.jsonl", "new.jsonl"])
+def test_only_its_owner_can_read_a_recording(file, name):
+    path = file.with_name(name)
+    with recording_to(str(path)) as recorder:
+        recorder.chunk(b"")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_file_is_left_alone_when_nothing_came(file):
+    with recording_to(str(file)) as recorder:
+        recorder.end("refused")
+    assert file.read_text() == "old"
+    assert os.listdir(file.parent) == ["old.jsonl"]
+
+
+def test_a_failure_leaves_what_came(file):
+    def fail():
+        with recording_to(str(file)) as recorder:
+            recorder.chunk(b"")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert file.read_text() == LINES
+
+
+def test_a_name_without_a_folder_is_in_the_current_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with recording_to("here.jsonl") as recorder:
+        recorder.chunk(b"")
+    assert (tmp_path / "here.jsonl").read_text() == LINES
+
+
+@on_posix
+@pytest.mark.parametrize("target", ["old.jsonl", "missing"])
+def test_a_symbolic_link_to_a_file_is_refused_by_name(file, target):
+    link = file.with_name("link")
+    link.symlink_to(file.with_name(target))
+    refused = f"cannot write '{link}': it is a symbolic link; name the file itself"
+    with pytest.raises(RecordingError, match=re.escape(refused)), recording_to(str(link)):
+        pass
+    assert sorted(os.listdir(file.parent)) == ["link", "old.jsonl"]
+    assert file.read_text() == "old"
+
+
+@on_posix
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_device_is_written_as_it_is(tmp_path, linked):
+    device = "/dev/null"
+    if linked:
+        (tmp_path / "null").symlink_to(device)
+        device = str(tmp_path / "null")
+    with recording_to(device) as recorder:
+        recorder.chunk(b"")
+    assert stat.S_ISCHR(os.stat(device).st_mode)
+
+
+@on_posix
+def test_a_pipe_is_written_as_it_comes(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with recording_to(str(pipe)) as recorder:
+        recorder.chunk(b"")
+        assert os.read(reader, 1000).decode() == LINES
+    os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.parametrize("path", ["", "missing/x", "old.jsonl/x", "new/", "\0", "."])
+def test_a_path_that_cannot_be_written_is_an_error_at_once(file, monkeypatch, path):
+    monkeypatch.chdir(file.parent)
+    with pytest.raises(RecordingError) as error, recording_to(path):
+        pass
+    assert str(error.value).startswith(f"cannot write {path!r}: ")
+    assert os.listdir(file.parent) == ["old.jsonl"]
+
+
+def test_a_file_that_cannot_be_replaced_is_an_error_when_bytes_come(file):
+    path = file.with_name("new.jsonl")
+    with recording_to(str(path)) as recorder:
+        path.mkdir()
+        with pytest.raises(RecordingError, match="cannot write"):
+            recorder.chunk(b"")
+    assert sorted(os.listdir(file.parent)) == ["new.jsonl", "old.jsonl"]
+
+
+# Files of another encoding
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_recording_in_another_encoding_is_named(decode, encoding):
+    run = decode(recording(chunk(HI)).decode().encode(encoding))
+    wrong = "it is UTF-16" if encoding == "utf-16" else "it begins with a byte order mark"
+    assert (len(run.said), run.lines, run.code) == (1, [], 2)
+    assert wrong in run.said[0]
+
+
+@pytest.mark.parametrize("start", [codecs.BOM_UTF8 + b'{"ratatoskr_recording"', *UTF_16])
+def test_the_encoding_is_known_however_the_file_is_read(start):
+    assert until_error(byte_by_byte(start + b": 1}")) == ([], encoding_error(start))
+
+
+def test_a_raw_stream_may_begin_with_a_byte_order_mark(decode):
+    run = decode(codecs.BOM_UTF8 + HI + DONE)
+    assert (len(run.lines), run.code) == (2, 0)
 
 
 # ratatoskr decode

@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from ..._connector import Connector
+from ..._shown.recorder import recording_to
 from ..connect import show_stream, stream_options
-from ..record_option import record_option, recording_to
+from ..options import record_option
 from ..show_events import EventsPrinter
 
 

@@ -1,0 +1,17 @@
+"""Naming the encoding of a file that should be UTF-8 and is not."""
+
+from __future__ import annotations
+
+import codecs
+
+BOM = codecs.BOM_UTF8
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def encoding_error(start: bytes) -> str | None:
+    """Return what is wrong with a file that starts with these bytes, None if nothing is."""
+    if start.startswith(BOM):
+        return "it begins with a byte order mark; save it as UTF-8 without one"
+    if start.startswith(UTF_16):
+        return "it is UTF-16; save it as UTF-8"
+    return None
