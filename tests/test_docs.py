@@ -5,6 +5,7 @@ lead somewhere, and what tells of the code is up to date. CI builds the pages th
 import importlib
 import importlib.util
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -49,6 +50,32 @@ def test_ci_calls_the_test_command_of_the_readme_word_for_word():
 def test_links_between_the_documents_lead_somewhere(page):
     for link in re.findall(r"\]\(([^)#:]+)[^):]*\)", page.read_text(encoding="utf-8")):
         assert (page.parent / link).exists(), link
+
+
+@pytest.fixture(scope="module")
+def tracked():
+    """The texts of all files that are in version control, by their names."""
+    try:
+        run = ["git", "ls-files", "-z"]
+        names = subprocess.run(run, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("needs a clone and git")
+    paths = [(name, ROOT / name) for name in names.split("\0") if name]
+    return {
+        name: path.read_text(encoding="utf-8", errors="replace")
+        for name, path in paths
+        if path.is_file()
+    }
+
+
+def test_every_install_hint_names_the_distribution(tracked):
+    # On the registry, "ratatoskr" is another project.
+    hint = re.compile(
+        r"(?:(?:pip3?|pipx|uv pip|uv tool) install|uv add|uvx)\b[^\n`&;|]*?[\s'\"]ratatoskr(?![\w-])"
+        r"|\bratatoskr\[\w+[\],]"
+    )
+    found = {name: hint.findall(text) for name, text in tracked.items()}
+    assert {name: hints for name, hints in found.items() if hints} == {}
 
 
 def test_every_page_is_in_the_contents():

@@ -36,6 +36,31 @@ def test_imports_go_one_way(path):
     assert not tops & set(LAYERS[layer + 1 :])
 
 
+def private_imports(path, package):
+    """The private modules and names of other packages of ours that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            top, *rest = name.split(".")
+            if top in LAYERS and top != package and any(part[0] == "_" for part in rest):
+                yield name
+
+
+@pytest.mark.parametrize("folder", [*LAYERS, "examples"])
+def test_private_names_stay_inside_their_package(folder):
+    found = {
+        str(path.relative_to(ROOT)): names
+        for path in (ROOT / folder).rglob("*.py")
+        if (names := list(private_imports(path, folder)))
+    }
+    assert found == {}
+
+
 def test_the_core_needs_the_standard_library_only():
     for path in SOURCES:
         if path.is_relative_to(ROOT / "ratatoskr_proto"):
