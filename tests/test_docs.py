@@ -71,7 +71,8 @@ def tracked():
 def test_every_install_hint_names_the_distribution(tracked):
     # On the registry, "ratatoskr" is another project.
     hint = re.compile(
-        r"(?:(?:pip3?|pipx|uv pip|uv tool) install|uv add|uvx)\b[^\n`&;|]*?[\s'\"]ratatoskr(?![\w-])"
+        r"(?:(?:pip3?|pipx|uv pip|uv tool) install|uv add|uvx)\b"
+        r"[^\n`&;|]*?[\s'\"]ratatoskr(?![\w-])"
         r"|\bratatoskr\[\w+[\],]"
     )
     found = {name: hint.findall(text) for name, text in tracked.items()}
