@@ -17,7 +17,7 @@ from rich.text import Text
 from .peers import PEERS
 from .report import Results, Table, as_json, as_markdown, headline, remarks, tables
 from .running import LAYERS, Plan, run
-from .workloads import CHUNKINGS, WORKLOADS
+from .workloads import CHUNKINGS, WORKLOADS, frames_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -93,12 +93,13 @@ def _file(option: str, what: str) -> Callable[[Command], Command]:
     "--file",
     "files",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE.sse",
+    metavar="FILE",
     multiple=True,
-    help="A recorded stream to read as well; alone, if no workload is given.",
+    help="A recorded stream, or a recording of `ratatoskr turn --record`, to read as well; alone, "
+    "if no workload is given.",
 )
 @_choice("chunking", tuple(CHUNKINGS), "How they are cut")
-@_choice("peer", tuple(PEERS), "Whom to measure against")
+@_choice("peer", tuple(PEERS), "What to measure against")
 @click.option("--rounds", type=click.IntRange(1), help="[default: 15; quick: 11]")
 @click.option("--quick", is_flag=True, help="Smaller streams, in less than a minute.")
 @click.option(
@@ -121,10 +122,14 @@ def main(
     plot_file: Path | None,
 ) -> None:
     """Measure the decoder beside others. See docs/performance.md for what the figures mean."""
+    try:
+        recorded = {path.name: frames_of(path) for path in files}
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
     plan = Plan(
         layers or LAYERS,
         workloads or (() if files else tuple(WORKLOADS)),
-        files,
+        recorded,
         chunkings or tuple(CHUNKINGS),
         peers or tuple(PEERS),
         rounds or (FEW_ROUNDS if quick else 15),

@@ -9,14 +9,14 @@ a frozen dataclass with the type, the id and the body.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ratatoskr_proto import EventStreamDecoder, ServerSentEvent, TurnDecoder, TurnState
 
 from .measuring import SLOW, Cell, describe, time_limit
-from .peers import OURS, Chunks, Decoder, Peer, load_ours, plain_events
+from .peers import OURS, READ_OURS, Chunks, Reader, plain_events
 from .workloads import Chunking, Workload
 
 FLOOR = "json.loads alone"
@@ -33,31 +33,28 @@ class TypedEvent:
     body: dict[str, Any]
 
 
-def wire_cell(
-    workload: Workload, chunking: Chunking, peers: Iterable[tuple[Peer, Decoder]]
-) -> Cell:
+def wire_cell(workload: Workload, chunking: Chunking, peers: Mapping[str, Reader]) -> Cell:
     """Ours and the peers. A peer that gives other events than ours is measured, with a note."""
     chunks = chunking.cut(workload.frames)
-    ours = load_ours()
-    expected = plain_events(ours, chunks)
+    expected = plain_events(READ_OURS, chunks)
     cell = Cell(
         {"workload": workload.name, "chunking": chunking.name},
         len(expected),
         sum(map(len, chunks)),
-        {OURS: lambda: ours.read(chunks)},
+        {OURS: lambda: READ_OURS.read(chunks)},
     )
-    for peer, decoder in peers:
-        cell.readers[peer.name] = lambda decoder=decoder: decoder.read(chunks)  # type: ignore[misc]
+    for name, peer in peers.items():
+        cell.readers[name] = lambda peer=peer: peer.read(chunks)  # type: ignore[misc]
         try:
             with time_limit(SLOW):
-                events = plain_events(decoder, chunks, peer.id_attribute)
+                events = plain_events(peer, chunks)
         except Exception as error:
-            cell.notes[peer.name] = describe(error)
+            cell.notes[name] = describe(error)
             continue
         if events != expected:
-            cell.notes[peer.name] = f"{OTHER_EVENTS}: {len(events)} instead of {len(expected)}"
+            cell.notes[name] = f"{OTHER_EVENTS}: {len(events)} instead of {len(expected)}"
             if len(events) == len(expected):
-                cell.notes[peer.name] = f"{OTHER_EVENTS} of the same number"
+                cell.notes[name] = f"{OTHER_EVENTS} of the same number"
     return cell
 
 
@@ -74,10 +71,10 @@ def read_floor(payloads: list[str]) -> None:
         loads(payload)
 
 
-def read_peer_typed(decoder: Decoder, chunks: Chunks) -> None:
+def read_peer_typed(peer: Reader, chunks: Chunks) -> None:
     """A frame without data is skipped: some decoders make one of a keep-alive."""
     loads = json.loads
-    for sse in decoder.events(chunks):
+    for sse in peer.events(chunks):
         if not sse.data:
             continue
         body = loads(sse.data)
@@ -85,9 +82,7 @@ def read_peer_typed(decoder: Decoder, chunks: Chunks) -> None:
         _id, _type, _body = event.id, event.type, event.body
 
 
-def typed_cell(
-    workload: Workload, chunking: Chunking, peers: Iterable[tuple[Peer, Decoder]]
-) -> Cell | None:
+def typed_cell(workload: Workload, chunking: Chunking, peers: Mapping[str, Reader]) -> Cell | None:
     """Ours, the floor, and peers with the rest of the work; None if the stream is no turn."""
     chunks = chunking.cut(workload.turn_frames)
     wire, turn = EventStreamDecoder(LIMIT), TurnDecoder()
@@ -106,8 +101,8 @@ def typed_cell(
         sum(map(len, chunks)),
         {OURS: lambda: read_ours_typed(chunks), FLOOR: lambda: read_floor(payloads)},
     )
-    for peer, decoder in peers:
-        cell.readers[f"{peer.name} + json.loads"] = (
-            lambda decoder=decoder: read_peer_typed(decoder, chunks)  # type: ignore[misc]
+    for name, peer in peers.items():
+        cell.readers[f"{name} + json.loads"] = (
+            lambda peer=peer: read_peer_typed(peer, chunks)  # type: ignore[misc]
         )
     return cell

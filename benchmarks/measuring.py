@@ -1,20 +1,22 @@
 """Rounds: each reader of each cell once a round, so that a busy machine hits all of them alike.
 
-A cell is one stream, cut in one way, and those who read it. Within a cell the readers follow each
-other at once, each round in another order, and only times of one round are ever divided by each
-other. A figure is the median of those ratios, its spread their quartiles.
+A cell is one stream, cut in one way, and its readers. Within a cell the readers follow each other
+at once, and only times of one round are ever divided by each other. A figure is the median of those
+ratios, its spread their quartiles. Cells and readers come in another order each round, by chance
+but the same in every run: in a fixed order, one reader always pays for what another left behind.
 
 The clock is ``time.process_time``, the CPU time of this process: all that is measured with it runs
-in one thread, and what other processes do shows in it less than on the wall. The first round warms
-up and is thrown away; who needs more than ``SLOW`` seconds there is stopped, named, and not run
-again. The garbage collector runs, as in any program; what was there before is
-frozen, so it does not pay for the modules of others.
+in one thread, and other processes show in it less than on the wall. The first round warms up and
+does not count; a reader that needs more than ``SLOW`` seconds there is stopped, named, and not run
+again. The garbage collector runs, as in any program; what was there before is frozen, so that
+nobody pays for the modules of others.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import random
 import signal
 import statistics
 import time
@@ -126,7 +128,7 @@ def run_rounds(
 ) -> None:
     """Fill in the times of all cells. A reader that raises gets a note and no times.
 
-    ``advance`` is called behind each cell of each round, the warm-up included.
+    ``advance`` is called after each cell of each round, the warm-up included.
     """
     gc.collect()
     gc.freeze()
@@ -138,11 +140,11 @@ def run_rounds(
             except Exception as error:  # of another library, whatever it may be
                 cell.notes[name] = describe(error)
         advance()
-    for number in range(rounds):
-        for cell in cells:
+    chance = random.Random(len(cells))
+    for _ in range(rounds):
+        for cell in chance.sample(cells, len(cells)):
             names = cell.runnable()
-            first = number % len(names) if names else 0
-            for name in names[first:] + names[:first]:
+            for name in chance.sample(names, len(names)):
                 read = cell.readers[name]
                 start = clock()
                 read()

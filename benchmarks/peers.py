@@ -1,30 +1,38 @@
-"""Other decoders, each through an adapter that does the least that a user of it would have to do.
+"""Other decoders, through their adapters in examples/decoders, and ours.
 
-An adapter takes the chunks of a body and gives the library's own events. Where a library reads a
+An adapter does the least that a user of the library would have to do. Where a library reads a
 response of its HTTP client, it gets a stand-in that hands out the chunks, so nothing of HTTP is
-measured. Modules are imported when an adapter is loaded, so one that is missing costs only itself.
-
-All of them have an event with ``event``, ``data`` and ``id``, so all are read by the same loop.
+measured. All of them have events with ``event``, ``data`` and an id, so one loop reads them all.
 """
 
 from __future__ import annotations
 
-import codecs
-import importlib.metadata
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from ratatoskr_proto import EventStreamDecoder
 
+sys.path.append(str(Path(__file__).parents[1] / "examples" / "decoders"))
+
+from libraries import LIBRARIES, Library, NotInstalled
+from whole_stream import WholeStream
+
 OURS = "ratatoskr"
+PEERS = {library.name: library for library in LIBRARIES}
 Chunks = Sequence[bytes]
 # An event, so that events of different libraries can be compared: its type, data and last id.
 Plain = tuple[str, str, str]
 
 
-class Decoder(Protocol):
-    """A decoder of whole streams. Each call begins a new one."""
+class Reader(Protocol):
+    """Reads whole streams with one library. Each call begins a new stream."""
+
+    @property
+    def id_attribute(self) -> str:
+        """The attribute of an event that is the last event id of the stream."""
 
     def read(self, chunks: Chunks) -> None:
         """Loop over the events and read three attributes of each. This is what is measured."""
@@ -38,6 +46,7 @@ class Iterated:
     """A library that takes all chunks and gives an iterator of events."""
 
     open: Callable[[Chunks], Iterable[Any]]
+    id_attribute: str = "id"
 
     def read(self, chunks: Chunks) -> None:
         for event in self.open(chunks):
@@ -52,6 +61,7 @@ class Fed:
     """A library that takes chunk by chunk; ``make`` gives a new decoder's method for that."""
 
     make: Callable[[], Callable[[bytes], Iterable[Any]]]
+    id_attribute: str = "id"
 
     def read(self, chunks: Chunks) -> None:
         receive = self.make()
@@ -65,130 +75,41 @@ class Fed:
             yield from receive(chunk)
 
 
-class ResponseStandIn:
-    """What the readers over httpx and httpx2 need of a response: its type and its text."""
-
-    headers = {"content-type": "text/event-stream"}  # noqa: RUF012  # nobody changes it
-    request = None
-
-    def __init__(self, chunks: Chunks) -> None:
-        self.chunks = chunks
-
-    def iter_text(self) -> Iterator[str]:
-        """As ``iter_text`` of both does it: with an incremental decoder and replacement."""
-        decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        for chunk in self.chunks:
-            yield decode(chunk)
+READ_OURS = Fed(lambda: EventStreamDecoder().receive_data)
 
 
-def _stand_in(chunks: Chunks) -> Any:
-    return ResponseStandIn(chunks)
+def reader_of(library: Library) -> Reader:
+    """Load the adapter of a library. Raises NotInstalled if the library is missing."""
+    factory: Any = library.load()
+    if not issubclass(factory, WholeStream):
+        return Fed(lambda: factory().feed)
+
+    def open_stream(chunks: Chunks) -> Iterator[Any]:
+        adapter = factory()
+        adapter.chunks = chunks
+        events: Iterator[Any] = adapter.events()
+        return events
+
+    return Iterated(open_stream, factory.id_attribute)
 
 
-def load_ours() -> Decoder:
-    """``receive_data``, chunk by chunk."""
-    return Fed(lambda: EventStreamDecoder().receive_data)
+def load_peers(names: Iterable[str]) -> tuple[dict[str, Reader], dict[str, str]]:
+    """Return the peers that can be measured, and why the others cannot."""
+    loaded: dict[str, Reader] = {}
+    missing: dict[str, str] = {}
+    for name in names:
+        try:
+            loaded[name] = reader_of(PEERS[name])
+        except NotInstalled as error:
+            missing[name] = str(error)
+        except Exception as error:  # of another library, whatever it may be
+            missing[name] = f"{type(error).__name__}: {error}"[:120]
+    return loaded, missing
 
 
-def load_httpx_sse() -> Decoder:
-    """``EventSource(response).iter_sse()`` over a stand-in for the response."""
-    from httpx_sse import EventSource
-
-    return Iterated(lambda chunks: EventSource(_stand_in(chunks)).iter_sse())
-
-
-def load_httpx2() -> Decoder:
-    """``EventSource(response)`` over a stand-in for the response, with its limit of 1 MiB."""
-    from httpx2 import EventSource
-
-    return Iterated(lambda chunks: EventSource(_stand_in(chunks)))
-
-
-def load_launchdarkly() -> Decoder:
-    """The reader below its client, without the connection, the retries and the queue above it.
-
-    A user cannot have it that cheap: it is private. Comments are filtered out, as the client does,
-    here without a step in Python.
-    """
-    from ld_eventsource.actions import Event
-    from ld_eventsource.reader import _BufferedLineReader, _SSEReader
-
-    is_event = Event.__instancecheck__
-    lines_from = _BufferedLineReader.lines_from
-    return Iterated(
-        lambda chunks: filter(is_event, _SSEReader(lines_from(chunks)).events_and_comments())
-    )
-
-
-def load_axio() -> Decoder:
-    """``Decoder().decode``, chunk by chunk."""
-    import axio_sse
-
-    return Fed(lambda: axio_sse.Decoder().decode)
-
-
-def load_sseclient() -> Decoder:
-    """``SSEClient(chunks).events()``: it takes any iterator of bytes."""
-    from sseclient import SSEClient
-
-    return Iterated(lambda chunks: SSEClient(iter(chunks)).events())
-
-
-def load_assel() -> Decoder:
-    """``Parser().receive_bytes``, chunk by chunk."""
-    import assel
-
-    return Fed(lambda: assel.Parser().receive_bytes)
-
-
-def load_openai() -> Decoder:
-    """``SSEDecoder().iter_bytes``, the decoder below the SDK's stream, without its models."""
-    from openai._streaming import SSEDecoder
-
-    return Iterated(lambda chunks: SSEDecoder().iter_bytes(iter(chunks)))
-
-
-def load_anthropic() -> Decoder:
-    """``SSEDecoder().iter_bytes``, the decoder below the SDK's stream, without its models."""
-    from anthropic._streaming import SSEDecoder
-
-    return Iterated(lambda chunks: SSEDecoder().iter_bytes(iter(chunks)))
-
-
-@dataclass(frozen=True)
-class Peer:
-    """A library to measure against, by the name that it is installed by.
-
-    ``id_attribute`` is the one of its events that comes closest to the stream's last event id.
-    """
-
-    name: str
-    load: Callable[[], Decoder]
-    id_attribute: str = "id"
-
-    def version(self) -> str:
-        return importlib.metadata.version(self.name)
-
-
-PEERS = {
-    peer.name: peer
-    for peer in (
-        Peer("httpx-sse", load_httpx_sse),
-        Peer("httpx2", load_httpx2),
-        Peer("launchdarkly-eventsource", load_launchdarkly, "last_event_id"),
-        Peer("axio-sse", load_axio),
-        Peer("sseclient-py", load_sseclient),
-        Peer("assel", load_assel),
-        Peer("openai", load_openai),
-        Peer("anthropic", load_anthropic),
-    )
-}
-
-
-def plain(event: Any, id_attribute: str = "id") -> Plain:
-    """An event for comparison. What a library leaves out becomes what the standard says it is."""
-    return event.event or "message", event.data, getattr(event, id_attribute) or ""
-
-
-def plain_events(decoder: Decoder, chunks: Chunks, id_attribute: str = "id") -> list[Plain]:
-    return [plain(event, id_attribute) for event in decoder.events(chunks)]
+def plain_events(reader: Reader, chunks: Chunks) -> list[Plain]:
+    """Events for comparison. What a library leaves out is what the standard says it is."""
+    return [
+        (event.event or "message", event.data, getattr(event, reader.id_attribute) or "")
+        for event in reader.events(chunks)
+    ]

@@ -8,12 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from .growth import against_smallest, nanoseconds_a_byte
+from .growth import Held, against_smallest, nanoseconds_a_byte
 from .layers import FLOOR
 from .measuring import Cell, Spread
-from .memory import Held
-from .peers import OURS
-from .targets import Target, fastest_peer, targets
+from .peers import OURS, PEERS
 from .transports import BASES, TransportCell
 from .workloads import KIB
 
@@ -34,9 +32,6 @@ class Results:
     growth: list[Cell] = field(default_factory=list)
     memory: list[Held] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-
-    def targets(self) -> list[Target]:
-        return list(targets(self.wire, self.typed, self.growth))
 
 
 @dataclass
@@ -76,6 +71,16 @@ def short(value: float) -> str:
 def _microseconds(cell: Cell, name: str) -> str:
     spread = cell.microseconds(name)
     return short(spread.median) if spread else FAILED
+
+
+def fastest_peer(cell: Cell) -> str | None:
+    """The peer with the least median ratio to ours, with other events or not."""
+    ratios = {
+        name: ratio.median
+        for name in cell.readers
+        if name in PEERS and (ratio := cell.ratio(name, OURS)) is not None
+    }
+    return min(ratios, key=ratios.__getitem__) if ratios else None
 
 
 def _wire(cells: list[Cell]) -> Table:
@@ -156,21 +161,6 @@ def _memory(rows: list[Held]) -> Table:
     return table
 
 
-def _targets(rows: list[Target]) -> Table:
-    table = Table("Targets", ["what", "against", "wanted", "measured", ""])
-    for row in rows:
-        table.rows.append(
-            [
-                f"{row.layer}, {row.workload}, {row.chunking}",
-                row.against,
-                f"{'≤' if row.at_most else '≥'} {row.wanted}",
-                figure(row.got),
-                "met" if row.met else "missed",
-            ]
-        )
-    return table
-
-
 def tables(results: Results) -> Iterator[Table]:
     """The tables of all that was measured."""
     if results.wire:
@@ -183,9 +173,6 @@ def tables(results: Results) -> Iterator[Table]:
         yield _growth(results.growth)
     if results.memory:
         yield _memory(results.memory)
-    rows = results.targets()
-    if rows:
-        yield _targets(rows)
 
 
 def remarks(results: Results) -> list[str]:
@@ -246,6 +233,5 @@ def as_json(results: Results) -> dict[str, Any]:
             for cell in results.growth
         ],
         "memory": [row.as_json() for row in results.memory],
-        "targets": [row.as_json() for row in results.targets()],
         "remarks": remarks(results),
     }

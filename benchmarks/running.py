@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
-from .growth import growth_cells
+from .growth import growth_cells, memory_calls
 from .layers import typed_cell, wire_cell
 from .measuring import run_rounds
-from .memory import memory_calls
-from .peers import PEERS, Decoder, Peer
+from .peers import PEERS, Reader, load_peers
 from .report import Results
 from .transports import transport_cells
-from .workloads import CHUNKINGS, KIB, WORKLOADS, Workload, from_file
+from .workloads import CHUNKINGS, KIB, WORKLOADS, Workload, recorded
 
 LAYERS = ("wire", "typed", "transports", "growth", "memory")
 TYPED_PEERS = ("httpx-sse", "launchdarkly-eventsource")
@@ -27,7 +26,7 @@ class Plan:
 
     layers: tuple[str, ...]
     workloads: tuple[str, ...]
-    files: tuple[Path, ...]
+    files: dict[str, tuple[bytes, ...]]  # the frames of each
     chunkings: tuple[str, ...]
     peers: tuple[str, ...]
     rounds: int
@@ -54,21 +53,6 @@ class Plan:
         return (16, 100_000) if self.quick else (64, 1_000_000)
 
 
-def load_peers(names: tuple[str, ...]) -> tuple[list[tuple[Peer, Decoder]], dict[str, str]]:
-    """The peers that can be measured, and of the others why not."""
-    loaded: list[tuple[Peer, Decoder]] = []
-    missing: dict[str, str] = {}
-    for name in names:
-        peer = PEERS[name]
-        try:
-            loaded.append((peer, peer.load()))
-        except ModuleNotFoundError as error:
-            missing[name] = f"no module {error.name}"
-        except Exception as error:  # of another library, whatever it may be
-            missing[name] = f"{type(error).__name__}: {error}"[:120]
-    return loaded, missing
-
-
 # Says what is being done, of how many steps the next part has, and gives what to call for each.
 Progress = Callable[[str, int], Callable[[], object]]
 
@@ -76,7 +60,7 @@ Progress = Callable[[str, int], Callable[[], object]]
 def run(plan: Plan, progress: Progress) -> Results:
     """Measure it all. The wire, typed events and growth are rounds of one and the same run."""
     loaded, missing = load_peers(plan.peers)
-    versions = {peer.name: peer.version() for peer, _ in loaded}
+    versions = {name: PEERS[name].version() for name in loaded}
     results = Results(plan.rounds, plan.quick, versions, missing)
     _make_cells(plan, loaded, results, progress)
     both = results.wire + results.typed
@@ -98,13 +82,13 @@ def run(plan: Plan, progress: Progress) -> Results:
 
 
 def _make_cells(
-    plan: Plan, loaded: list[tuple[Peer, Decoder]], results: Results, progress: Progress
+    plan: Plan, loaded: dict[str, Reader], results: Results, progress: Progress
 ) -> None:
     if not {"wire", "typed"} & set(plan.layers):
         return
-    typed_peers = [(peer, decoder) for peer, decoder in loaded if peer.name in TYPED_PEERS]
+    typed_peers = {name: peer for name, peer in loaded.items() if name in TYPED_PEERS}
     makers: list[Callable[[int], Workload]] = [WORKLOADS[name] for name in plan.workloads]
-    makers += [lambda size, path=path: from_file(path, size) for path in plan.files]  # type: ignore[misc]
+    makers += [partial(recorded, name, frames) for name, frames in plan.files.items()]
     advance = progress("comparing events", len(makers) * len(plan.chunkings))
     for make in makers:
         for name in plan.chunkings:

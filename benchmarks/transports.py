@@ -1,24 +1,29 @@
 """Whole streams over loopback: each adapter, and httpx-sse with the same client.
 
-The server is a process of its own. Everything over httpx uses one client. The figure is again CPU
-time of this process; what the clock on the wall says is noted beside it.
+Everything over httpx uses one client. The figure is again CPU time of this process; the time on the
+wall is noted beside it. The server is a process of its own on 127.0.0.1: ``/one/N`` answers with N
+text events and a ``done``, one event in each HTTP chunk and each write; ``/big/N`` with the same in
+chunks and writes of 64 KiB. Its connections stay open.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
+import multiprocessing
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from multiprocessing.connection import Connection
 from typing import Any
 
 from .layers import TypedEvent
-from .loopback_server import serving
 from .measuring import Cell, Spread
+from .workloads import KIB
 
 PATHS = {"one": "one event a write", "big": "64 KiB a write"}
-# Whom each of ours is measured against: it does the same work.
+# What each of ours is measured against: it does the same work.
 BASES = {
     "stream_events, httpx": "httpx-sse",
     "stream_turn, httpx": "httpx-sse + json.loads",
@@ -27,7 +32,62 @@ BASES = {
     "stream_turn_sync, httpx": "httpx-sse + json.loads, sync",
 }
 FLOOR = "httpx alone"
-Reader = Callable[[str], Awaitable[int]]
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+BIG = 64 * KIB
+
+
+@functools.lru_cache
+def writes(kind: str, number: int) -> list[bytes]:
+    """What goes out in one write each, of a body with so many text events."""
+    text = json.dumps(
+        {"type": "text", "text": "The squirrel runs up and down the ash and back. " * 2}
+    )
+    bodies = [text] * number + ['{"type":"done"}']
+    frames = [f"id: 1:{seq}\ndata: {body}\n\n".encode() for seq, body in enumerate(bodies, 1)]
+    if kind == "big":
+        body = b"".join(frames)
+        frames = [body[start : start + BIG] for start in range(0, len(body), BIG)]
+    return [b"%x\r\n%s\r\n" % (len(data), data) for data in frames]
+
+
+async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer the requests of one connection."""
+    with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+        while True:
+            head = await reader.readuntil(b"\r\n\r\n")
+            for line in head.lower().split(b"\r\n"):
+                if line.startswith(b"content-length:"):
+                    await reader.readexactly(int(line.partition(b":")[2]))
+            _, kind, number = head.split()[1].decode().split("/")
+            for data in (HEAD, *writes(kind, int(number)), b"0\r\n\r\n"):
+                writer.write(data)
+                await writer.drain()
+    writer.close()
+
+
+async def serve(port: Connection) -> None:
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port.send(server.sockets[0].getsockname()[1])
+    await server.serve_forever()
+
+
+def run_server(port: Connection) -> None:
+    asyncio.run(serve(port))
+
+
+@contextlib.contextmanager
+def serving() -> Iterator[str]:
+    """Run the server; gives its URL."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=run_server, args=[theirs], daemon=True)
+    process.start()
+    try:
+        yield f"http://127.0.0.1:{ours.recv()}"
+    finally:
+        process.terminate()
+        process.join()
 
 
 class Bench:
@@ -59,7 +119,7 @@ class Bench:
 
         client, sync_client = self.client, self.sync_client
 
-        def on_asyncio(read: Reader) -> Callable[[str], int]:
+        def on_asyncio(read: Callable[[str], Awaitable[int]]) -> Callable[[str], int]:
             async def run(url: str) -> int:  # Runner.run takes a coroutine, no other awaitable
                 return await read(url)
 

@@ -6,6 +6,7 @@ both layers. Each event differs from the one before, as on a real stream.
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -95,7 +96,7 @@ def _model_body(text: str) -> dict[str, Any]:
 def model_chunks(size: int) -> Workload:
     """What model APIs stream: some 250 bytes with a few characters of text, no id, ``[DONE]`` last.
 
-    As a turn, which needs an id and a type, each body has ``"type": "text"`` and the text besides.
+    As a turn, which needs an id and a type, each body also has ``"type": "text"`` and the text.
     """
     bodies = [{**_model_body(text), "text": text} for text in _first(400, _texts(WORDS, 24))]
     plain = [b"data: " + json.dumps(_without_text(body)).encode() + b"\n\n" for body in bodies]
@@ -117,7 +118,7 @@ def _without_text(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def crlf(size: int) -> Workload:
-    """The tokens with CRLF as the line end, and a keep-alive behind every fifth."""
+    """The tokens with CRLF as the line end, and a keep-alive after every fifth."""
     frames: list[bytes] = []
     for number, frame in enumerate(tokens(size).frames, 1):
         frames.append(frame.replace(b"\n", b"\r\n"))
@@ -159,13 +160,28 @@ WORKLOADS: dict[str, Callable[[int], Workload]] = {
 }
 
 
-def from_file(path: Path, size: int) -> Workload:
-    """A recorded stream, again and again until there are so many bytes of it."""
-    frames = re.findall(rb".+?(?:\r\n\r\n|\n\n|\r\r)", path.read_bytes(), re.DOTALL)
+def frames_of(path: Path) -> tuple[bytes, ...]:
+    """Return the events of a recorded stream, as bytes. Raises ValueError if there are none.
+
+    The file holds the stream itself, or is a recording by ``--record``: see docs/command-line.md.
+    """
+    data = path.read_bytes()
+    if data.startswith(b'{"ratatoskr_recording"'):
+        try:
+            entries = [json.loads(line) for line in data.splitlines()]
+            data = b"".join(base64.b64decode(each["data"]) for each in entries if "data" in each)
+        except (ValueError, TypeError):
+            raise ValueError(f"{path.name} is a recording with a line that is damaged") from None
+    frames = re.findall(rb".+?(?:\r\n\r\n|\n\n|\r\r)", data, re.DOTALL)
     if not frames:
         raise ValueError(f"{path.name} holds no whole event")
+    return tuple(frames)
+
+
+def recorded(name: str, frames: tuple[bytes, ...], size: int) -> Workload:
+    """A recorded stream, again and again until there are so many bytes of it."""
     times = max(1, size // sum(map(len, frames)))
-    return Workload(path.name, tuple(frames) * times, tuple(frames))
+    return Workload(name, frames * times, frames)
 
 
 def _cut(frames: tuple[bytes, ...], size: int) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""anthropic for ``ratatoskr check-decoder``: its SSE decoder, which is private there."""
+"""anthropic for ``ratatoskr check-decoder``: the SSE decoder of the SDK, which is private there."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,4 +9,5 @@ from whole_stream import WholeStream
 
 class Anthropic(WholeStream):
     def events(self) -> Iterator[Any]:
-        yield from SSEDecoder().iter_bytes(iter(self.chunks))
+        events: Iterator[Any] = SSEDecoder().iter_bytes(iter(self.chunks))
+        return events

@@ -1,15 +1,15 @@
-"""axio-sse for ``ratatoskr check-decoder``. It takes bytes as we do, so events come at once."""
+"""axio-sse for ``ratatoskr check-decoder``. It takes chunks of bytes, so events come at once."""
 
 import axio_sse
 
 
 class AxioSse:
     def __init__(self) -> None:
-        self.decoder = axio_sse.Decoder()
+        self.feed = axio_sse.Decoder().decode
 
     def receive_data(self, chunk: bytes) -> list[tuple[str | None, str, str]]:
         # An event that the stream gave no type has the type "" there.
-        return [(each.event or None, each.data, each.id) for each in self.decoder.decode(chunk)]
+        return [(each.event or None, each.data, each.id) for each in self.feed(chunk)]
 
     def receive_eof(self) -> list[tuple[str | None, str, str]]:
         return []

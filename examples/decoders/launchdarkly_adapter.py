@@ -4,6 +4,7 @@ This is the reader below its client, which is private there; the client would op
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from ld_eventsource.actions import Event
 from ld_eventsource.reader import _BufferedLineReader, _SSEReader
@@ -11,9 +12,9 @@ from whole_stream import WholeStream
 
 
 class LaunchDarkly(WholeStream):
-    def events(self) -> Iterator[tuple[str, str, str | None]]:
+    id_attribute = "last_event_id"  # `id` is that of the event's own block
+
+    def events(self) -> Iterator[Any]:
         reader = _SSEReader(_BufferedLineReader.lines_from(iter(self.chunks)))
-        for each in reader.events_and_comments():
-            if isinstance(each, Event):
-                # Its `id` is that of the event's own block.
-                yield each.event, each.data, each.last_event_id
+        # As isinstance(), without a step in Python, since benchmarks measure this too.
+        return filter(Event.__instancecheck__, reader.events_and_comments())

@@ -1,4 +1,4 @@
-"""What adapters of libraries share that pull their bytes, and so read a whole stream at once."""
+"""Shared by the adapters of libraries that pull their bytes, and so read a whole stream at once."""
 
 import codecs
 from collections.abc import Iterator
@@ -6,7 +6,9 @@ from typing import Any
 
 
 class WholeStream:
-    """Takes chunks, and gives all events with the end."""
+    """Collects chunks, and returns all events at the end."""
+
+    id_attribute = "id"  # of an event of the library: the last event id of the stream
 
     def __init__(self) -> None:
         self.chunks: list[bytes] = []
@@ -16,10 +18,10 @@ class WholeStream:
         return []
 
     def receive_eof(self) -> list[Any]:
-        return list(self.events())
+        return [(each.event, each.data, getattr(each, self.id_attribute)) for each in self.events()]
 
     def events(self) -> Iterator[Any]:
-        """The events that the library makes of the chunks."""
+        """Return the library's own events for the chunks."""
         raise NotImplementedError
 
 

@@ -40,16 +40,6 @@ class Reference:
         return iter(reference_decode(b"".join(self.chunks)))
 
 
-@pytest.fixture
-def quick(monkeypatch):
-    """Runs the probes alone: for decoders that they suffice for."""
-    monkeypatch.setattr(_check, "SHAPES", {})
-    monkeypatch.setattr(_check, "_RANDOM_STREAMS", 0)
-    monkeypatch.setattr(_check, "vector_streams", list)
-    monkeypatch.setattr(_check, "_FEW_PLACES", 8)
-    return check_decoder
-
-
 def failure_of(report, check):
     (failure,) = [failure for failure in report if failure.check == check]
     return failure

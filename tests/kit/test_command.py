@@ -1,25 +1,17 @@
-"""``ratatoskr check-decoder``, and the adapters of examples/decoders, which it is shown with."""
+"""``ratatoskr check-decoder``."""
 
-import importlib.metadata
 import json
-import re
 import sys
 
 import pytest
-import scores
 
 from ratatoskr.cli import main
-from ratatoskr_proto.testing import _check
+
+pytestmark = pytest.mark.usefixtures("quick", "_own_path")
 
 
-@pytest.fixture(autouse=True)
-def quick(request, monkeypatch):
-    if request.node.get_closest_marker("slow"):
-        return
-    monkeypatch.setattr(_check, "SHAPES", {})
-    monkeypatch.setattr(_check, "_RANDOM_STREAMS", 0)
-    monkeypatch.setattr(_check, "vector_streams", list)
-    monkeypatch.setattr(_check, "_FEW_PLACES", 8)
+@pytest.fixture
+def _own_path(monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
 
 
@@ -86,54 +78,3 @@ def test_what_is_no_factory_is_one_line_and_exits_2(capsys, target, said):
     assert (code, out) == (2, "")
     assert err.startswith(f"ratatoskr: {said}")
     assert err.count("\n") == 1
-
-
-PAGE = scores.PAGE.read_text(encoding="utf-8")
-
-
-def check_peer(peer):
-    """What a peer breaks, and what the page says it does, or None for another version of it."""
-    if peer.name == "axio-sse":
-        pytest.importorskip("axio_sse", reason="axio-sse needs Python 3.12")
-    report = scores.check(peer)
-    assert report
-    assert all(len(failure.data) < 60 for failure in report if failure.chunks)
-    if f"\n| {peer.name} | {importlib.metadata.version(peer.name)} | " not in PAGE:
-        return report, None
-    rows = re.findall(rf"^\| {peer.name} \| (.+?) \| (.*) \| .* \|$", PAGE, re.MULTILINE)
-    return report, {rule: data != "any that is long" for rule, data in rows}
-
-
-SDKS = ("openai", "anthropic")  # which take seconds to import
-
-
-@pytest.mark.parametrize(
-    "peer",
-    [peer for peer in scores.PEERS if peer.name not in SDKS],
-    ids=lambda peer: peer.name,
-)
-def test_in_each_peer_it_finds_small_inputs(peer):
-    report, known = check_peer(peer)
-    assert known is None or {failure.check for failure in report} <= set(known)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("peer", scores.PEERS, ids=lambda peer: peer.name)
-def test_the_page_has_all_that_a_peer_breaks(peer):
-    report, known = check_peer(peer)
-    if known is not None:
-        # Without those of cost, which have no input and may differ on a busy machine.
-        found = {failure.check for failure in report if failure.chunks}
-        assert found == {rule for rule, has_input in known.items() if has_input}
-
-
-def test_the_readme_has_the_scores_of_the_page():
-    passed = dict(re.findall(r"^\| (\S+) \| \S+ \| (\d+) of 35 \|$", PAGE, re.MULTILINE))
-    assert list(passed) == [peer.name for peer in scores.PEERS]
-    readme = (scores.PAGE.parents[1] / "README.md").read_text(encoding="utf-8")
-    head, rule = (
-        re.search(rf"^\|(.*{text}.*)\|$", readme, re.MULTILINE).group(1).split("|")
-        for text in ("Ratatoskr", "passed, of 35")
-    )
-    for peer, score in list(zip(head, rule, strict=True))[2:]:
-        assert passed[peer.split()[0]] == score.strip()

@@ -124,7 +124,7 @@ def serving(
     handler: Callable[[Peer], None], tls: ssl.SSLContext | None = None
 ) -> Iterator[RawServer]:
     """Run a server on a free port of 127.0.0.1; ``tls`` is the server's context."""
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
     server = RawServer(listener, tls is not None)
     failures: list[BaseException] = []
     threads: list[threading.Thread] = []

@@ -19,7 +19,7 @@ from ratatoskr_transports._streams.sources import Refused
 
 every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 RESET = ConnectionResetError()
-# Of each mode, so there are three times as many. benchmarks/soak.py is for more than that.
+# Of each mode, so there are three times as many. test_endurance.py is for more than that.
 few_examples = settings(max_examples=30)
 
 
