@@ -1,11 +1,14 @@
-"""The suite on each Python that is supported, and with the oldest dependencies that are allowed.
+"""The checks as sessions, each in an environment of its own. They run on Windows too.
 
 pip install nox
-nox                    # all of them, as far as these Pythons are installed
-nox -s tests-3.13
-nox -s oldest          # the lower bounds of pyproject.toml, on the oldest Python
-nox -s oldest -- -x
+nox                    # lint, docs, and the suite on each supported Python that is installed
+nox -s lint            # ruff and mypy
+nox -s tests-3.13      # the suite on one Python
+nox -s tests-3.13 -- -x tests/proto
+nox -s oldest          # the suite with the lower bounds of pyproject.toml, on the oldest Python
 nox -s slow            # the tests that the default run leaves out
+nox -s docs            # the pages, into site/
+nox -s fuzz -- --minutes 10
 """
 
 import re
@@ -14,8 +17,33 @@ from pathlib import Path
 import nox
 
 nox.options.error_on_missing_interpreters = False
+nox.options.sessions = ["lint", "docs", "tests"]
 
-PYTHONS = ["3.11", "3.12", "3.13"]
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check lint, format and types."""
+    session.install("-e", ".[dev]")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("mypy")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the pages and check their links; warnings are errors."""
+    session.install("-e", ".[docs]")
+    session.run("mkdocs", "build", "--strict", env={"NO_MKDOCS_2_WARNING": "1"})
+    session.run("python", ".ci/check_docs.py", "site")
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """Fuzz each target for ten seconds, or as long as the arguments say."""
+    session.install("-e", ".[dev,fuzz]")
+    session.run("python", "tests/fuzz", "all", *(session.posargs or ["--seconds", "10"]))
 
 
 @nox.session(python=PYTHONS)
@@ -38,7 +66,7 @@ def oldest(session: nox.Session) -> None:
     run_suite(session, *skipped)
 
 
-@nox.session(python=PYTHONS[-1])
+@nox.session
 def slow(session: nox.Session) -> None:
     """Run the tests that take too long for every run."""
     session.install("-e", ".[dev]")
@@ -46,12 +74,12 @@ def slow(session: nox.Session) -> None:
 
 
 def run_suite(session: nox.Session, *arguments: str) -> None:
-    """Run pytest with these arguments and those behind "--" on the command line."""
+    """Run pytest with these arguments and with those after "--" on the command line."""
     session.run("pytest", "-q", "-n", "auto", "--dist", "worksteal", *arguments, *session.posargs)
 
 
 def lower_bounds() -> list[str]:
-    """What pyproject.toml allows at least, as constraints: "h11==0.16" for "h11>=0.16"."""
+    """The oldest versions that pyproject.toml allows: "h11==0.16" for "h11>=0.16"."""
     extras = nox.project.load_toml("pyproject.toml")["project"]["optional-dependencies"]
     every = "\n".join(each for extra in extras.values() for each in extra)
     bounds = re.findall(r"^([\w-]+)(?:\[.*?\])?>=([\d.]+)", every, re.MULTILINE)

@@ -52,6 +52,15 @@ def test_links_between_the_documents_lead_somewhere(page):
         assert (page.parent / link).exists(), link
 
 
+def test_all_lists_of_pythons_are_the_same():
+    pythons = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', read("pyproject.toml"))
+    text = str(pythons).replace("'", '"')
+    assert f"PYTHONS = {text}\n" in read("noxfile.py")
+    assert f"python: {text}\n" in read(".github/workflows/tests.yml")
+    assert f"for version in {' '.join(pythons[1:])}; do\n" in read(".ci/run")
+    assert f'requires-python = ">={pythons[0]}"\n' in read("pyproject.toml")
+
+
 @pytest.fixture(scope="module")
 def tracked():
     """The texts of all files that are in version control, by their names."""
