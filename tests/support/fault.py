@@ -14,6 +14,7 @@ from ratatoskr_proto import (
 
 from .fault_servers import (
     ALL,
+    SHORT,
     distrusting_context,
     server_context,
     trusting_context,
@@ -47,6 +48,11 @@ class FaultRow(NamedTuple):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def waits(self) -> bool:
+        """Whether it takes as long as a short timeout."""
+        return "trickles" in self.name or SHORT in self.options.values()
 
     def expected(self, adapter: Any) -> tuple[list[str], RatatoskrError | None]:
         """What comes of it on this adapter."""

@@ -5,6 +5,7 @@ import re
 import threading
 from pathlib import Path
 
+import httpx2
 import pytest
 from support.adapters import ADAPTERS, collect, collect_async
 from support.fault import failed
@@ -24,6 +25,7 @@ from support.faults import FAULTS
 from support.raw_server import TIMEOUT, serving
 from support.reading import read_with_client
 
+import ratatoskr_transports.anyio as anyio_adapter
 from ratatoskr_proto import SseConnectFailed, SseConnectionDropped
 
 ROOT = Path(__file__).parent.parent.parent
@@ -61,16 +63,34 @@ def compared_reason(reason):
     return re.sub(r"127\.0\.0\.1:\d+", "HERE", re.sub(r" \(\w+\)", "", reason))
 
 
-@every_adapter
-@pytest.mark.parametrize("fault", FAULTS, ids=str)
+def cases():
+    """Every fault on every adapter. The default run leaves out the second generation of httpx,
+    whose exceptions have the same names, and waits for a timeout over three adapters only.
+    """
+    for fault in FAULTS:
+        for adapter in ADAPTERS:
+            slow = adapter.library is httpx2 or (fault.waits and adapter.module is anyio_adapter)
+            marks = [pytest.mark.slow] if slow else []
+            yield pytest.param(fault, adapter, id=f"{fault}-{adapter}", marks=marks)
+
+
+@pytest.mark.parametrize(("fault", "adapter"), list(cases()))
 def test_fault_has_its_outcome(fault, adapter, request):
     if "trickles" in fault.name:
         request.getfixturevalue("brief_error_bodies")
-    with fault.serve() as url:
-        outcome = adapter.run_turn(url, verify=fault.client_context(), **fault.options)
-    items, error = fault.expected(adapter)
-    assert [shown(item) for item in outcome.items] == items
-    assert compared(outcome.error) == error
+    expected = fault.expected(adapter)
+    # On a machine under load a server may need longer for its answer than a short timeout is.
+    for patience in (1, 5, 25):
+        timeouts = {
+            name: patience * SHORT for name, value in fault.options.items() if value is SHORT
+        }
+        with fault.serve() as url:
+            options = {**fault.options, **timeouts}
+            outcome = adapter.run_turn(url, verify=fault.client_context(), **options)
+        got = [shown(item) for item in outcome.items], compared(outcome.error)
+        if got == expected or not timeouts:
+            break
+    assert got == expected
 
 
 def test_page_shows_the_table():

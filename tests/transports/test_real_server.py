@@ -66,7 +66,7 @@ class Site:
             finally:
                 self.left.set()
 
-        return EventSourceResponse(events(), ping=1, ping_message_factory=ping)
+        return EventSourceResponse(events(), ping=0.05, ping_message_factory=ping)
 
     async def broken(self, request):
         async def events():

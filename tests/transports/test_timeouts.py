@@ -1,5 +1,7 @@
 """Timeouts: the event timeout over a clock of our own and over every adapter, and the others."""
 
+import contextlib
+
 import pytest
 import trio
 import trio.testing
@@ -11,7 +13,13 @@ from support.raw_server import CHUNKED, LAST_CHUNK, serving
 import ratatoskr_transports._streams.loops
 import ratatoskr_transports.anyio
 import ratatoskr_transports.trio
-from ratatoskr_proto import SseConnectionDropped, SseId, encode_comment, encode_event
+from ratatoskr_proto import (
+    SseConnectFailed,
+    SseConnectionDropped,
+    SseId,
+    encode_comment,
+    encode_event,
+)
 from ratatoskr_transports import EventStream, SyncEventStream, SyncTurnStream, TurnStream
 
 every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
@@ -210,12 +218,15 @@ def test_read_timeout_fires_in_silence(adapter):
         async with open_stream("stream_turn", server.url) as turn:
             await anext(turn)
             error = await error_of(turn)
-            assert error.reason.split(" (")[0] == "read timeout"
+            assert error.reason.word == "read timeout"
             assert await error_of(turn) == error
             server.signal.set()
 
-    with serving(falling_silent) as server:
-        play(adapter, scenario, server, read_timeout=SHORT)
+    for patience in (1, 5, 25):  # the head, too, must come in time: on a busy machine it may not
+        with serving(falling_silent) as server, contextlib.suppress(SseConnectFailed):
+            play(adapter, scenario, server, read_timeout=patience * SHORT)
+            return
+    pytest.fail("the server never answered in time")
 
 
 @every_adapter
