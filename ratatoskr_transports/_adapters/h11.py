@@ -15,7 +15,7 @@ from ratatoskr_proto import ReconnectPolicy, SseConnectFailed, SseId
 
 from .._http.exchange import HttpExchange
 from .._http.head import ERROR_BODY_SECONDS
-from .._http.reasons import reason_of
+from .._http.reasons import failure_of, reason_of
 from .._http.request import (
     Headers,
     Request,
@@ -210,10 +210,10 @@ class _Opener:
         try:
             connection = await self._connect(http.host, http.port, tls, self._connect_timeout)
         except Exception as error:
-            reason = reason_of(error, connecting=True)
-            if reason is None:
+            failure = failure_of(error)
+            if failure is None:
                 raise
-            return Refused(SseConnectFailed(None, "", reason))
+            return Refused(failure)
         try:
             source = H11Source(connection, http, self._read_timeout)
             await source.exchange()

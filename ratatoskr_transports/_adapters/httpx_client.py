@@ -14,7 +14,7 @@ from ratatoskr_proto import SseConnectFailed
 
 from .._http.body import Inflater
 from .._http.head import ERROR_BODY_SECONDS, MAX_ERROR_BODY, read_headers, refusal
-from .._http.reasons import reason_of
+from .._http.reasons import failure_of
 from .._http.request import Request
 from .._streams.sources import Opened, Refused, Source, SyncSource
 
@@ -91,10 +91,10 @@ class Opener(_Requests):
         try:
             response = await self._client.send(self._request, stream=True)
         except Exception as error:
-            reason = reason_of(error, opening=True)
-            if reason is None:
+            failure = failure_of(error)
+            if failure is None:
                 raise
-            return Refused(SseConnectFailed(None, "", reason))
+            return Refused(failure)
         except BaseException:
             # httpcore forgets a connection on which a TLS handshake is cancelled.
             with anyio.CancelScope(shield=True):
@@ -127,10 +127,10 @@ class SyncOpener(_Requests):
         try:
             response = self._client.send(self._request, stream=True)
         except Exception as error:
-            reason = reason_of(error, opening=True)
-            if reason is None:
+            failure = failure_of(error)
+            if failure is None:
                 raise
-            return Refused(SseConnectFailed(None, "", reason))
+            return Refused(failure)
         source = SyncResponseSource(response)
         opened = opened_over(response, source)
         reason = refusal(opened.status, opened.headers, str(response.url))

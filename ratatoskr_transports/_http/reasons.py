@@ -1,18 +1,22 @@
 """Which reason an exception of a library becomes, the same for every transport.
 
-``REASONS`` names every public exception class of httpx, httpx2, httpcore, anyio, trio and h11, and
-those of the standard library that these let through. A class that is not named counts as the first
-of its bases that is. See docs/errors.md for the words, docs/faults.md for what leads to them.
+``REASONS`` names the exception classes of httpx, httpx2, httpcore, h2, anyio, trio and h11 that
+make a difference, and those of the standard library that these let through. A class that is not
+named counts as the first of its base classes that is. See docs/errors.md for the words and
+docs/faults.md for what leads to them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ratatoskr_proto import SseConnectFailed
 
-class Reason(NamedTuple):
-    """The words for an exception before the head of the response and behind it; None where it
+
+class Words(NamedTuple):
+    """The words for an exception before the head of the response, and after it; None where it
     cannot come from a connection.
     """
 
@@ -20,191 +24,165 @@ class Reason(NamedTuple):
     reading: str | None
 
 
-_LOST = Reason("closed", "reset")
-_PROTOCOL = Reason("protocol", "protocol")
-_CLOSED = Reason("closed", "closed")
-_REFUSED = Reason("refused", "reset")
-_UNREACHABLE = Reason("unreachable", "reset")
-_TLS = Reason("tls", "reset")
-_REDIRECT = Reason("redirect", "protocol")
-_TIMEOUT = Reason("read timeout", "read timeout")
-_CONNECT_TIMEOUT = Reason("connect timeout", "read timeout")
+_LOST = Words("closed", "reset")
+_PROTOCOL = Words("protocol", "protocol")
+_CLOSED = Words("closed", "closed")
+_UNREACHABLE = Words("unreachable", "reset")
+_TLS = Words("tls", "reset")
+_REDIRECT = Words("redirect", "protocol")
+_TIMEOUT = Words("read timeout", "read timeout")
+_CONNECT_TIMEOUT = Words("connect timeout", "read timeout")
+_POOL_TIMEOUT = Words("pool timeout", "read timeout")
 
 # None: it cannot come from a connection, so it is a bug of the caller's or ours and comes through.
-REASONS: dict[str, Reason | None] = {
+REASONS: dict[str, Words | None] = {
     "builtins.OSError": _UNREACHABLE,
-    "builtins.BlockingIOError": _UNREACHABLE,
-    "builtins.BrokenPipeError": _LOST,
-    "builtins.ChildProcessError": _UNREACHABLE,
-    "builtins.ConnectionAbortedError": _LOST,
     "builtins.ConnectionError": _LOST,
-    "builtins.ConnectionRefusedError": _REFUSED,
-    "builtins.ConnectionResetError": _LOST,
-    "builtins.FileExistsError": _UNREACHABLE,
-    "builtins.FileNotFoundError": _UNREACHABLE,
-    "builtins.InterruptedError": _UNREACHABLE,
-    "builtins.IsADirectoryError": _UNREACHABLE,
-    "builtins.NotADirectoryError": _UNREACHABLE,
-    "builtins.PermissionError": _UNREACHABLE,
-    "builtins.ProcessLookupError": _UNREACHABLE,
+    "builtins.ConnectionRefusedError": Words("refused", "reset"),
     "builtins.TimeoutError": _CONNECT_TIMEOUT,
-    "socket.gaierror": Reason("dns", "reset"),
-    "socket.herror": Reason("dns", "reset"),
-    # Of a host name or port that httpx takes and the operating system does not.
-    "builtins.OverflowError": Reason("unreachable", None),
-    "builtins.UnicodeError": Reason("dns", None),
-    "idna.IDNAError": Reason("redirect", None),
-    "ssl.SSLError": _TLS,
-    "ssl.SSLCertVerificationError": _TLS,
-    "ssl.SSLSyscallError": _TLS,
-    "ssl.SSLWantReadError": _TLS,
-    "ssl.SSLWantWriteError": _TLS,
+    "socket.gaierror": Words("dns", "reset"),
+    "socket.herror": Words("dns", "reset"),
+    # A host name or port that httpx takes and the operating system does not.
+    "builtins.OverflowError": Words("unreachable", None),
+    "builtins.UnicodeError": Words("dns", None),
+    "idna.IDNAError": Words("redirect", None),
+    # TLS itself has no objection: the connection is gone, or there is nothing to read yet.
     "ssl.SSLEOFError": _LOST,
     "ssl.SSLZeroReturnError": _LOST,
-    "anyio.EndOfStream": Reason("closed", "end of stream"),
+    "ssl.SSLSyscallError": _LOST,
+    "ssl.SSLWantReadError": _LOST,
+    "ssl.SSLWantWriteError": _LOST,
+    "ssl.SSLError": _TLS,
+    "anyio.EndOfStream": Words("closed", "end of stream"),
     "anyio.BrokenResourceError": _LOST,
     "anyio.ClosedResourceError": _CLOSED,
-    "anyio.BusyResourceError": None,
-    "anyio.ConnectionFailed": _UNREACHABLE,
-    "anyio.BrokenWorkerInterpreter": None,
-    "anyio.BrokenWorkerProcess": None,
-    "anyio.DelimiterNotFound": None,
-    "anyio.FutureAlreadyFinished": None,
-    "anyio.FutureCancelled": None,
-    "anyio.FutureFailed": None,
-    "anyio.FutureNotFinished": None,
-    "anyio.IncompleteRead": None,
-    "anyio.NoEventLoopError": None,
-    "anyio.RunFinishedError": None,
-    "anyio.TaskCancelled": None,
-    "anyio.TaskFailed": None,
-    "anyio.TaskNotFinished": None,
-    "anyio.TypedAttributeLookupError": None,
-    "anyio.WouldBlock": None,
     "trio.BrokenResourceError": _LOST,
     "trio.ClosedResourceError": _CLOSED,
-    "trio.BusyResourceError": None,
     "trio.TooSlowError": _CONNECT_TIMEOUT,
-    "trio.EndOfChannel": Reason("closed", "end of stream"),
-    "trio.NeedHandshakeError": None,
-    "trio.RunFinishedError": None,
-    "trio.TrioInternalError": None,
-    "trio.WouldBlock": None,
+    "trio.EndOfChannel": Words("closed", "end of stream"),
     "h11.ProtocolError": _PROTOCOL,
-    "h11.LocalProtocolError": _PROTOCOL,
-    "h11.RemoteProtocolError": _PROTOCOL,
+    # httpcore passes the events and errors of h2 on as arguments of its own exceptions.
+    "h2.H2Error": _PROTOCOL,
+    "h2.StreamClosedError": _LOST,
+    "h2.StreamReset": _LOST,
+    "h2.ConnectionTerminated": _LOST,
     "httpcore.ConnectionNotAvailable": _LOST,
     "httpcore.ProxyError": _UNREACHABLE,
     "httpcore.UnsupportedProtocol": _REDIRECT,
     "httpcore.ProtocolError": _PROTOCOL,
-    "httpcore.LocalProtocolError": _PROTOCOL,
-    "httpcore.RemoteProtocolError": _PROTOCOL,
     "httpcore.TimeoutException": _TIMEOUT,
-    "httpcore.PoolTimeout": Reason("pool timeout", "read timeout"),
+    "httpcore.PoolTimeout": _POOL_TIMEOUT,
     "httpcore.ConnectTimeout": _CONNECT_TIMEOUT,
-    "httpcore.ReadTimeout": _TIMEOUT,
-    "httpcore.WriteTimeout": _TIMEOUT,
     "httpcore.NetworkError": _LOST,
     "httpcore.ConnectError": _UNREACHABLE,
-    "httpcore.ReadError": _LOST,
-    "httpcore.WriteError": _LOST,
     "httpx.HTTPError": _PROTOCOL,
-    "httpx.RequestError": _PROTOCOL,
-    "httpx.TransportError": _PROTOCOL,
+    "httpx.HTTPStatusError": None,
+    "httpx.SSEError": None,
     "httpx.TimeoutException": _TIMEOUT,
+    "httpx.PoolTimeout": _POOL_TIMEOUT,
     "httpx.ConnectTimeout": _CONNECT_TIMEOUT,
-    "httpx.ReadTimeout": _TIMEOUT,
-    "httpx.WriteTimeout": _TIMEOUT,
-    "httpx.PoolTimeout": Reason("pool timeout", "read timeout"),
     "httpx.NetworkError": _LOST,
-    "httpx.ReadError": _LOST,
-    "httpx.WriteError": _LOST,
     "httpx.ConnectError": _UNREACHABLE,
-    "httpx.CloseError": _LOST,
     "httpx.ProxyError": _UNREACHABLE,
     # The URL that was asked for has been checked, so it is one that a server sent us to.
     "httpx.UnsupportedProtocol": _REDIRECT,
-    "httpx.ProtocolError": _PROTOCOL,
-    "httpx.LocalProtocolError": _PROTOCOL,
-    "httpx.RemoteProtocolError": _PROTOCOL,
-    "httpx.DecodingError": _PROTOCOL,
-    "httpx.TooManyRedirects": _REDIRECT,
-    "httpx.HTTPStatusError": None,
     "httpx.InvalidURL": _REDIRECT,
-    "httpx.CookieConflict": None,
-    "httpx.SSEError": None,
+    "httpx.TooManyRedirects": _REDIRECT,
     "httpx.StreamError": _CLOSED,
-    "httpx.StreamConsumed": _CLOSED,
-    "httpx.StreamClosed": _CLOSED,
     "httpx.ResponseNotRead": None,
     "httpx.RequestNotRead": None,
 }
 
+# They name their exceptions as the first generation did.
+_FIRST_GENERATION = {"httpx2": "httpx", "httpcore2": "httpcore"}
+
+# What can keep a connection from being made, and is more than "unreachable".
 _WORDS_OF_CONNECTING = ("dns", "refused", "tls", "connect timeout", "closed")
 
-# What a library says in words only. A test over real connections fails if the words change.
+# Where a library tells faults apart by its message alone. Tests over real connections fail if a
+# message changes.
 _CUT_BODY = (
     "peer closed connection without sending complete message body",
     "peer unexpectedly closed connection",
+    "Server disconnected",
 )
-_NO_ANSWER = "Server disconnected without sending a response"
 _BAD_REDIRECT = "Invalid URL in location header"
+_REFUSED_BY_PROXY = re.compile(r"([1-5]\d\d) ")
 
 
-def reason_of(
-    error: BaseException, *, connecting: bool = False, opening: bool = False
-) -> str | None:
+def failure_of(error: Exception) -> SseConnectFailed | None:
+    """Return the failure that an exception of a client becomes before the head of a response; None
+    if it is not an exception of a connection.
+    """
+    if _name(type(error)) == "httpx.ProxyError":
+        # CONNECT was answered, but not by 200. Only the message knows the status.
+        refused = _REFUSED_BY_PROXY.match(str(error))
+        if refused is not None:
+            return SseConnectFailed(int(refused[1]), "", "status")
+    reason = reason_of(error, opening=True)
+    return None if reason is None else SseConnectFailed(None, "", reason)
+
+
+def reason_of(error: BaseException, *, opening: bool = False) -> str | None:
     """Return the reason that an exception becomes, with its class name in brackets; None if it is
-    not one of a connection.
+    not an exception of a connection.
 
-    ``opening`` says whether the head of a response was still to come, ``connecting`` whether even
-    the connection was.
+    ``opening`` says that the head of a response was still to come.
     """
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
-    reason = _named(type(error))
-    if reason is None:
-        return None
-    word = reason.opening if opening or connecting else reason.reading
+    word = _word(_words(type(error)), opening)
     if word is None:
         return None
-    if connecting:
-        word = _connecting_word(error) or word
-    # What really happened often stands behind the exception of a library.
+    # The exception of a library is often vague, and its cause knows what happened.
     for cause in _chain(error):
-        if (opening or connecting) and word == "unreachable":
+        if word == "unreachable" and opening:
             word = _connecting_word(cause) or word
-        elif word == "protocol" and str(cause).startswith(_CUT_BODY):
-            word = "closed" if opening else "cut body"
-        elif word == "protocol" and str(cause).startswith(_NO_ANSWER):
-            word = "closed"
-        elif word == "protocol" and str(cause).startswith(_BAD_REDIRECT):
-            word = "redirect"
-        elif opening and word == "closed" and _named(type(cause)) == _TLS:
-            word = "tls"
+        elif word == "closed" and opening and _words(type(cause)) is _TLS:
+            word = "tls"  # the peer's alert, which looks like any other loss to a library
+        elif word == "protocol":
+            word = _loss(cause, opening) or word
     return word if word == "end of stream" else f"{word} ({type(error).__name__})"
 
 
-def _named(error_class: type[BaseException]) -> Reason | None:
+def _name(error_class: type) -> str:
+    library = error_class.__module__.partition(".")[0]
+    return f"{_FIRST_GENERATION.get(library, library)}.{error_class.__name__}"
+
+
+def _words(error_class: type) -> Words | None:
     for each in error_class.__mro__:
-        # httpx2 and httpcore2 name their exceptions as httpx and httpcore do.
-        name = f"{each.__module__.split('.')[0].removesuffix('2')}.{each.__name__}"
-        if name in REASONS:
-            return REASONS[name]
+        if _name(each) in REASONS:
+            return REASONS[_name(each)]
     return None
 
 
-def _connecting_word(error: BaseException) -> str | None:
-    """What kept a connection from coming about, if this exception knows it."""
-    reason = _named(type(error))
-    if reason is None or reason.opening not in _WORDS_OF_CONNECTING:
+def _word(words: Words | None, opening: bool) -> str | None:
+    if words is None:
         return None
-    # A connection that is lost while it is made has got as far as TLS.
-    return "tls" if reason.opening == "closed" else reason.opening
+    return words.opening if opening else words.reading
+
+
+def _connecting_word(error: BaseException) -> str | None:
+    """What kept a connection from being made, if this exception knows it."""
+    word = _word(_words(type(error)), opening=True)
+    return word if word in _WORDS_OF_CONNECTING else None
+
+
+def _loss(error: BaseException, opening: bool) -> str | None:
+    """What an exception that a library calls a breach of the protocol really was, if not that."""
+    for argument in error.args:
+        if not isinstance(argument, str):  # it may be an event or an error of h2
+            return _word(_words(type(argument)), opening)
+        if argument.startswith(_CUT_BODY):
+            return "closed" if opening else "cut body"
+        if argument.startswith(_BAD_REDIRECT):
+            return "redirect"
+    return None
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The exception, those behind it, and those in groups, each once."""
+    """The exception, its causes, and those in groups, each once."""
     todo, seen = [error], set()
     while todo:
         each = todo.pop(0)

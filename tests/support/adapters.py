@@ -57,17 +57,20 @@ async def collect_async(open_stream: Callable[[], Any]) -> Outcome:
 
 class Adapter:
     """An adapter in one setting. ``library`` is a generation of httpx, or None; ``backend`` the
-    event loop, or None for sync code.
+    event loop, or None for sync code; ``http2`` whether its client speaks HTTP/2 too.
 
     Timeouts, in seconds, and ``verify``, an SSLContext, go to the client or to the function, as the
     adapter has it.
     """
 
-    def __init__(self, name: str, module: Any, backend: str | None, library: Any = None) -> None:
+    def __init__(
+        self, name: str, module: Any, backend: str | None, library: Any = None, http2: bool = False
+    ) -> None:
         self.name = name
         self.module = module
         self.backend = backend
         self.library = library
+        self.http2 = http2
 
     def __str__(self) -> str:
         return self.name
@@ -163,3 +166,8 @@ ADAPTERS = [
     Adapter("trio", ratatoskr_transports.trio, "trio"),
 ]
 ASYNC_ADAPTERS = [adapter for adapter in ADAPTERS if not adapter.is_sync]
+HTTP2_ADAPTERS = [
+    Adapter("httpx-http2", _httpx, "asyncio", httpx, http2=True),
+    Adapter("httpx2-http2", _httpx, "asyncio", httpx2, http2=True),
+    Adapter("httpx-sync-http2", _httpx, None, httpx, http2=True),
+]

@@ -1,6 +1,7 @@
 """One row of the table of faults."""
 
 import contextlib
+import re
 import ssl
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -62,11 +63,10 @@ class FaultRow(NamedTuple):
 
     def row(self) -> str:
         """The row of docs/faults.md."""
-        cells = [self.name, *_shown(self.error)]
+        cells = [self.name, *shown_error(self.error)]
         if self.except_on:
-            cells.append(
-                f"{', '.join(self.except_on)}: {' '.join(filter(None, _shown(self.other_error)))}"
-            )
+            other = " ".join(filter(None, shown_error(self.other_error)))
+            cells.append(f"{', '.join(self.except_on)}: {other}")
         else:
             cells.append("")
         return "| " + " | ".join(cells) + " |"
@@ -95,7 +95,7 @@ class FaultRow(NamedTuple):
         return trusting_context() if self.trusted else distrusting_context()
 
 
-def _shown(error: RatatoskrError | None) -> list[str]:
+def shown_error(error: RatatoskrError | None) -> list[str]:
     """The class, the status and the reason of an error."""
     if error is None:
         return ["none", "", ""]
@@ -103,6 +103,26 @@ def _shown(error: RatatoskrError | None) -> list[str]:
     reason = getattr(error, "reason", "")
     name = f"`{type(error).__name__}`"
     return [name, "" if status is None else str(status), f"`{reason}`" if reason else ""]
+
+
+def shown(item: Any) -> str:
+    """An item in short."""
+    text: str = getattr(item, "text", item.type)
+    return text
+
+
+def compared(error: RatatoskrError | None) -> RatatoskrError | None:
+    """An error without what may differ: a class in brackets, the port, the length of a body."""
+    if isinstance(error, SseConnectFailed):
+        body = re.sub("~+", "~", error.body)
+        return SseConnectFailed(error.status, body, _compared_reason(error.reason))
+    if isinstance(error, SseConnectionDropped):
+        return SseConnectionDropped(error.last_sse_id, _compared_reason(error.reason))
+    return error
+
+
+def _compared_reason(reason: str) -> str:
+    return re.sub(r"127\.0\.0\.1:\d+", "HERE", re.sub(r" \(\w+\)", "", reason))
 
 
 def dropped(reason: str, last_seq: int | None = 1) -> SseConnectionDropped:

@@ -42,6 +42,14 @@ def server_context(name: str) -> ssl.SSLContext:
 
 
 @functools.cache
+def http2_context() -> ssl.SSLContext:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    _authority().issue_cert(HERE).configure_cert(context)
+    context.set_alpn_protocols(["h2"])
+    return context
+
+
+@functools.cache
 def trusting_context() -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     _authority().configure_trust(context)
@@ -224,6 +232,15 @@ def silent_in_handshake(peer: Peer) -> None:
 
 def closes_in_handshake(peer: Peer) -> None:
     peer.receive_some()
+
+
+def resets_in_handshake(peer: Peer) -> None:
+    peer.receive_some()
+    peer.reset()
+
+
+def resets_at_once(peer: Peer) -> None:
+    peer.reset()
 
 
 def speaks_no_tls(peer: Peer) -> None:

@@ -36,6 +36,8 @@ from .fault_servers import (
     nobody_listening_at_a_name,
     one_byte_per_packet,
     plain_server,
+    resets_at_once,
+    resets_in_handshake,
     silent_in_handshake,
     speaks_no_tls,
     then_reset,
@@ -200,8 +202,25 @@ CONNECTION_FAULTS = [
         "a server that closes in the TLS handshake",
         b"",
         [],
-        failed("tls"),
+        failed("closed"),
         where=lambda: plain_server(closes_in_handshake),
+    ),
+    FaultRow(
+        "a server that resets in the TLS handshake",
+        b"",
+        [],
+        failed("closed"),
+        where=lambda: plain_server(resets_in_handshake),
+    ),
+    FaultRow(
+        "a server that resets the connection as it is made", resets_at_once, [], failed("closed")
+    ),
+    FaultRow(
+        "a server that resets the connection as it is made, where TLS should be",
+        b"",
+        [],
+        failed("closed"),
+        where=lambda: plain_server(resets_at_once),
     ),
     FaultRow(
         "plain HTTP where TLS should be",

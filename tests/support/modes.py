@@ -97,6 +97,7 @@ async def opener(
     client = kind(
         timeout=library.Timeout(read_timeout),
         limits=library.Limits(max_connections=max_connections),
+        http2=adapter.http2,
         # Making a context of the system's certificates takes longer than a test.
         verify=False if verify is None else verify,
         trust_env=False,

@@ -98,6 +98,12 @@ class Peer:
                 rest += piece
         return rest
 
+    def end(self) -> None:
+        """Say that no more will come, and read on, since closing with bytes unread is a reset."""
+        with contextlib.suppress(OSError):
+            socket.socket.shutdown(self._connection, socket.SHUT_WR)
+            self.wait_for_close()
+
     def reset(self) -> None:
         """Close with a reset in place of an end."""
         self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

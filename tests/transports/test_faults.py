@@ -1,14 +1,13 @@
 """Every fault of the table has the same outcome over every adapter, and docs/faults.md shows it."""
 
 import gc
-import re
 import threading
 from pathlib import Path
 
 import httpx2
 import pytest
 from support.adapters import ADAPTERS, collect, collect_async
-from support.fault import failed
+from support.fault import compared, failed, shown
 from support.fault_servers import (
     BROKEN_OFF,
     DONE,
@@ -22,11 +21,12 @@ from support.fault_servers import (
     typed,
 )
 from support.faults import FAULTS
+from support.http2_faults import HTTP2_FAULTS
 from support.raw_server import TIMEOUT, serving
 from support.reading import read_with_client
 
 import ratatoskr_transports.anyio as anyio_adapter
-from ratatoskr_proto import SseConnectFailed, SseConnectionDropped
+from ratatoskr_proto import SseConnectFailed
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -43,24 +43,6 @@ def _nothing_is_left_to_the_garbage_collector():
 def brief_error_bodies(monkeypatch):
     for module in ("h11", "httpx_client"):
         monkeypatch.setattr(f"ratatoskr_transports._adapters.{module}.ERROR_BODY_SECONDS", 0.2)
-
-
-def shown(item):
-    return getattr(item, "text", item.type)
-
-
-def compared(error):
-    """An error without what may differ: a class in brackets, the port, the length of a body."""
-    if isinstance(error, SseConnectFailed):
-        body = re.sub("~+", "~", error.body)
-        return SseConnectFailed(error.status, body, compared_reason(error.reason))
-    if isinstance(error, SseConnectionDropped):
-        return SseConnectionDropped(error.last_sse_id, compared_reason(error.reason))
-    return error
-
-
-def compared_reason(reason):
-    return re.sub(r"127\.0\.0\.1:\d+", "HERE", re.sub(r" \(\w+\)", "", reason))
 
 
 def cases():
@@ -96,7 +78,7 @@ def test_fault_has_its_outcome(fault, adapter, request):
 def test_page_shows_the_table():
     page = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
     rows = [line for line in page.split("\n") if line.startswith("| ")]
-    assert rows[1:] == [fault.row() for fault in FAULTS]
+    assert rows[1:] == [fault.row() for fault in [*FAULTS, *HTTP2_FAULTS]]
 
 
 @every_adapter
