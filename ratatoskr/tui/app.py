@@ -25,32 +25,35 @@ from ratatoskr_proto import (
     Done,
     Event,
     RatatoskrError,
+    ReconnectPolicy,
     SseConnectionDropped,
     SseId,
     Text,
 )
 
+from .._connector import Connector
+from .._shown.json_lines import loads
 from .._shown.labels import ending_label, event_label
 from .._shown.visible import visible
-from ..cli.reconnect import POLICY, waits_shown
 from ..demo_server import DemoServer, Script
+from .scrollback import Kind
 from .status import TurnStatus
-from .transcript import Kind, Transcript
-from .turn_opener import TurnOpener
+from .transcript import Transcript
 from .widgets import (
     MAX_MARKDOWN,
     HelpScreen,
     KeysFooter,
     MessageInput,
-    Turn,
-    joined,
+    StreamedTurn,
+    coalesced,
     rendered,
     save_transcript,
 )
 
 _DRAWINGS_A_SECOND = 20
-_STINT = 0.002  # seconds for which events may keep the keys waiting
+_MAX_BUSY = 0.002  # seconds for which events may keep the keys waiting
 _DEMO_PACE = 0.01
+_OWN_SERVER = "A demo server of the app's own answers. F1 shows the keys."
 
 
 class AppState(enum.Enum):
@@ -108,28 +111,30 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         *,
         headers: Sequence[tuple[str, str]] = (),
         reconnect: bool = False,
-        open_turn: Callable[[str | SseId], Turn] | None = None,
+        policy: ReconnectPolicy | None = None,
+        open_turn: Callable[[str | SseId], StreamedTurn] | None = None,
     ) -> None:
         """Talk to the turns at ``url``, sending ``headers`` (pairs of name and value) with each
         request; without a URL, to a demo server of its own. With ``reconnect``, which a key turns
-        on and off, a turn whose connection is lost goes on by itself.
+        on and off, a turn whose connection is lost is resumed over another one, by ``policy``
+        (default: ``ReconnectPolicy()``).
 
         With ``open_turn`` none of these is used: it makes the turn that answers a message (str), or
-        that goes on behind an id (SseId), not entered yet. If it raises, the message is not sent.
+        that resumes after an id (SseId), not entered yet. If it raises, the message is not sent.
         """
         super().__init__()
         self.animation_level = "none"
         self.state = AppState.IDLE
         self._url = url
         self._reconnect = reconnect
+        self._policy = policy or ReconnectPolicy()
         self._own_server = url is None and open_turn is None
-        self._open = self._open_over_httpx if open_turn is None else open_turn
-        # To the app's own server no proxy leads.
-        self._opener = TurnOpener(headers, trust_env=not self._own_server)
-        self._waits = contextlib.ExitStack()
+        self._open = self._open_with_connector if open_turn is None else open_turn
+        # No proxy leads to the app's own server.
+        self._connector = Connector(headers=headers, trust_env=not self._own_server)
         self._server_is_up = asyncio.Event()
         self._server: Worker[None] | None = None
-        self._turn: Turn | None = None  # the one that is running
+        self._turn: StreamedTurn | None = None  # the one that is running
         self._worker: Worker[None] | None = None
         self._status = TurnStatus()
         self._resume_from: SseId | None = None  # from where the next one may be
@@ -152,9 +157,8 @@ class RatatoskrApp(App[None], inherit_bindings=False):
 
     async def on_mount(self) -> None:
         self._answer_view.display = False
-        self._waits.enter_context(waits_shown(self._status.wait))
         self._input.focus()
-        self._ticks = self.set_interval(1 / _DRAWINGS_A_SECOND, self._draw, pause=True)
+        self._ticks = self.set_interval(1 / _DRAWINGS_A_SECOND, self._show_pending, pause=True)
         if self._own_server:
             self._server = self._serve_worker()
             await self._server_is_up.wait()
@@ -170,23 +174,24 @@ class RatatoskrApp(App[None], inherit_bindings=False):
             self._server.cancel()
             with contextlib.suppress(WorkerError):
                 await self._server.wait()
-        self._waits.close()
-        await self._opener.aclose()
+        await self._connector.aclose()
 
     def on_resize(self, event: events.Resize) -> None:
         self._columns = event.size.width
-        self._draw()
+        self._show_pending()
 
     @work(group="server", exit_on_error=False, description="the demo server")
     async def _serve_worker(self) -> None:
         try:
             async with DemoServer(Script(pace=_DEMO_PACE)).listening() as url:
                 self._url = url
-                self._say(Kind.EVENT, "A demo server of the app's own answers. F1 shows the keys.")
+                self._write(
+                    Kind.EVENT, "A demo server of the app's own answers. F1 shows the keys."
+                )
                 self._server_is_up.set()
                 await asyncio.Event().wait()
         except OSError as error:
-            self._say(Kind.ERROR, f"[no_server] {error.strerror}")
+            self._write(Kind.ERROR, f"[no_server] {error.strerror}")
         finally:
             self._url = None
             self._server_is_up.set()
@@ -194,7 +199,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
     # One turn.
 
     @work(exclusive=True, group="turn", exit_on_error=False, description="one turn")
-    async def _stream_turn_worker(self, turn: Turn) -> None:
+    async def _stream_turn_worker(self, turn: StreamedTurn) -> None:
         """Read a turn that was not entered yet, show it, and say how it ended. It never raises."""
         self._begin(turn)
         try:
@@ -214,7 +219,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         good = isinstance(ending, Done)
         self._finish(turn, Kind.END if good else Kind.ERROR, line, ending)
 
-    def _begin(self, turn: Turn) -> None:
+    def _begin(self, turn: StreamedTurn) -> None:
         if turn is not self._turn:
             if self._turn is not None:
                 self._finish(self._turn, Kind.END, "[cancelled]")
@@ -223,7 +228,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
             self._status.begin(getattr(turn, "last_sse_id", None))
             self._enter(AppState.STREAMING)
 
-    async def _read(self, turn: Turn) -> Event | RatatoskrError:
+    async def _read(self, turn: StreamedTurn) -> Event | RatatoskrError:
         """Show the events of a turn, and return what ended it."""
         if hasattr(turn, "tap"):
             turn.tap(self._status.hear)
@@ -235,13 +240,13 @@ class RatatoskrApp(App[None], inherit_bindings=False):
                     continue
                 self._status.count(event.sse_id)
                 if isinstance(event, Text):
-                    self._say(Kind.TEXT, event.text)
+                    self._write(Kind.TEXT, event.text)
                     self._keep(event.text)
                 elif event.terminal:
                     ending = event
                 else:
-                    self._say(Kind.EVENT, event_label(event))
-                if time.monotonic() - rested > _STINT:
+                    self._write(Kind.EVENT, event_label(event))
+                if time.monotonic() - rested > _MAX_BUSY:
                     await asyncio.sleep(0)
                     rested = time.monotonic()
         return ending or SseConnectionDropped(self._status.last_id, "end of stream")
@@ -253,7 +258,11 @@ class RatatoskrApp(App[None], inherit_bindings=False):
             self._answer_chars += len(text)
 
     def _finish(
-        self, turn: Turn, kind: Kind, line: str, ending: Event | RatatoskrError | None = None
+        self,
+        turn: StreamedTurn,
+        kind: Kind,
+        line: str,
+        ending: Event | RatatoskrError | None = None,
     ) -> None:
         """Go back to idle, unless another turn runs."""
         if turn is not self._turn:
@@ -262,7 +271,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         self._resume_from = self._status.resume_point(ending)
         self._status.end()
         if self.is_running:
-            self._say(kind, line)
+            self._write(kind, line)
             self._enter(AppState.IDLE)
 
     def _enter(self, state: AppState) -> None:
@@ -272,24 +281,31 @@ class RatatoskrApp(App[None], inherit_bindings=False):
             self._ticks.resume()
         else:
             self._ticks.pause()
-        self._draw()
+        self._show_pending()
         for screen in self.screen_stack:
             screen.refresh_bindings()
 
-    def _open_over_httpx(self, target: str | SseId) -> Turn:
+    def _open_with_connector(self, target: str | SseId) -> StreamedTurn:
         if self._url is None:
             raise ValueError("the demo server is not up")
-        policy = POLICY if self._reconnect else None
-        return self._opener.open(self._url, target, policy)
+        policy = self._policy if self._reconnect else None
+        options = {"reconnect": policy, "on_wait": self._status.wait, "loads": loads}
+        turn: StreamedTurn
+        if isinstance(target, SseId):
+            turn = self._connector.open("reconnect_turn", self._url, target, **options)
+        else:
+            message = {"message": target}
+            turn = self._connector.open("stream_turn", self._url, json=message, **options)
+        return turn
 
     def _start(self, target: str | SseId) -> bool:
         """Start or resume a turn; return whether it could be asked for."""
         try:
             turn = self._open(target)
         except (TypeError, ValueError) as error:
-            self._say(Kind.ERROR, f"[not_sent] {error}")
+            self._write(Kind.ERROR, f"[not_sent] {error}")
         except Exception as error:
-            self._say(Kind.ERROR, f"[bug] {type(error).__name__}")
+            self._write(Kind.ERROR, f"[bug] {type(error).__name__}")
         else:
             if not isinstance(target, SseId):
                 self._answer.clear()
@@ -297,19 +313,19 @@ class RatatoskrApp(App[None], inherit_bindings=False):
             self._begin(turn)
             self._worker = self._stream_turn_worker(turn)
             return True
-        self._draw()
+        self._show_pending()
         return False
 
     # What is shown.
 
-    def _say(self, kind: Kind, text: str) -> None:
+    def _write(self, kind: Kind, text: str) -> None:
         """Have text shown with the next drawing."""
         self._pending.append((kind, text))
 
-    def _draw(self) -> None:
+    def _show_pending(self) -> None:
         if self._pending:
             pending, self._pending = self._pending, []
-            self._transcript.add(joined(pending))
+            self._transcript.add(coalesced(pending))
         line = self._status.line(self.state.value, self._columns - 2, self._reconnect)
         self._status_line.update(line)
 
@@ -324,9 +340,9 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         usable = {
             "send": idle,
             "cancel": not idle,
-            "resume": idle and self._resume_from is not None,
+            "resume": self._resume_from is not None,
             "markdown": idle and bool(self._answer),
-            "reconnect": self._open == self._open_over_httpx,
+            "reconnect": self._open == self._open_with_connector,
         }
         return True if usable.get(action, True) else None
 
@@ -334,7 +350,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         message = self._input.value.strip()
         if message:
             self._read_answer(False)
-            self._say(Kind.USER, f"> {message}")
+            self._write(Kind.USER, f"> {message}")
             self._transcript.follow()
             if self._start(message):
                 self._input.clear()
@@ -347,19 +363,19 @@ class RatatoskrApp(App[None], inherit_bindings=False):
     def action_resume(self) -> None:
         if self._resume_from is not None:
             self._read_answer(False)
-            self._say(Kind.EVENT, f"[resume] last_sse_id={self._resume_from}")
+            self._write(Kind.EVENT, f"[resume] last_sse_id={self._resume_from}")
             self._start(self._resume_from)
 
     def action_save(self) -> None:
-        self._draw()
+        self._show_pending()
         try:
             path = save_transcript(self._transcript.text, self._status.last_id)
         except OSError as error:
-            self._say(Kind.ERROR, f"[not_saved] {error.strerror}")
+            self._write(Kind.ERROR, f"[not_saved] {error.strerror}")
         else:
-            self._say(Kind.END, f"[saved] {path}")
+            self._write(Kind.END, f"[saved] {path}")
         self._read_answer(False)
-        self._draw()
+        self._show_pending()
 
     def action_markdown(self) -> None:
         if self._answer_view.display:
@@ -372,9 +388,9 @@ class RatatoskrApp(App[None], inherit_bindings=False):
     def action_reconnect(self) -> None:
         self._reconnect = not self._reconnect
         when = "" if self.state is AppState.IDLE else " from the next turn"
-        self._say(Kind.EVENT, f"[reconnect] {'on' if self._reconnect else 'off'}{when}")
+        self._write(Kind.EVENT, f"[reconnect] {'on' if self._reconnect else 'off'}{when}")
         self._read_answer(False)
-        self._draw()
+        self._show_pending()
 
     def action_help(self) -> None:
         self.push_screen(HelpScreen())

@@ -46,7 +46,7 @@ class TurnStatus:
         self._rate = 0.0
         self._back_at: float | None = None
 
-    def wait(self, label: str, seconds: float) -> None:
+    def wait(self, error: RatatoskrError, seconds: float) -> None:
         """The connection is lost, and after so many seconds there is to be another."""
         self._back_at = self._clock() + seconds
 

@@ -23,7 +23,7 @@ from textual.widgets._footer import FooterKey
 from ratatoskr_proto import Event, SseId
 
 from .._shown.visible import visible
-from .transcript import MAX_CHARS, MAX_LINES, Kind
+from .scrollback import MAX_CHARS, MAX_LINES, Kind
 
 MAX_MARKDOWN = 20_000
 _MAX_MARKDOWN_LINES = 400
@@ -54,7 +54,7 @@ The transcript keeps its last {MAX_LINES:,} lines, and at most {MAX_CHARS:,} cha
 silence in the status line counts from the last byte, so keep-alives end it."""
 
 
-class Turn(Protocol):
+class StreamedTurn(Protocol):
     """What the app reads: a ``TurnStream``, or anything else with its ``async with`` and
     ``async for``.
     """
@@ -123,7 +123,7 @@ class HelpScreen(ModalScreen[None]):
         yield KeysFooter(show_command_palette=False)
 
 
-def joined(pieces: list[tuple[Kind, str]]) -> Iterator[tuple[Kind, str]]:
+def coalesced(pieces: list[tuple[Kind, str]]) -> Iterator[tuple[Kind, str]]:
     """The pieces as they may be shown, text that goes on in one piece."""
     for kind, group in groupby(pieces, key=itemgetter(0)):
         if kind is Kind.TEXT:

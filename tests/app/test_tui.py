@@ -6,7 +6,19 @@ import json
 import pytest
 from support.frames import chunk, frame
 from support.raw_server import CHUNKED, LAST_CHUNK, serving
-from support.terminal_app import FakeTurn, done, drive, screen, send, shown, text, until
+from support.terminal_app import (
+    FakeTurn,
+    answering,
+    done,
+    drive,
+    idle_again,
+    screen,
+    seen,
+    send,
+    shown,
+    text,
+    until,
+)
 
 import ratatoskr_proto
 from ratatoskr._shown.labels import ending_label
@@ -45,27 +57,6 @@ ERRORS = [
 ]
 
 
-def answering(*turns):
-    """An app to which each message, and each resumption, gets the next of these turns."""
-    left = iter(turns)
-    asked = []
-
-    def open_turn(target):
-        asked.append(target)
-        turn = next(left)
-        if isinstance(turn, Exception):
-            raise turn
-        return turn
-
-    app = RatatoskrApp(open_turn=open_turn)
-    app.asked = asked
-    return app
-
-
-async def idle_again(pilot):
-    await until(pilot, lambda: pilot.app.state is AppState.IDLE)
-
-
 def is_enabled(app, action):
     return any(
         each.enabled
@@ -87,9 +78,8 @@ def rows(transcript, hint, status, keys=KEYS):
 
 def test_screen_when_idle_with_its_own_server():
     async def scenario(pilot):
-        await pilot.pause()
         line = " A demo server of the app's own answers. F1 shows the keys."
-        assert screen(pilot.app) == rows([line], IDLE_HINT, " idle")
+        await seen(pilot, rows([line], IDLE_HINT, " idle"))
 
     drive(RatatoskrApp(), scenario)
 
@@ -132,14 +122,13 @@ def test_screen_after_an_error():
     async def scenario(pilot):
         await send(pilot, "Hello")
         await idle_again(pilot)
-        await pilot.pause()
         transcript = [
             " > Hello",
             " Hi",
             " [connection_dropped] last_sse_id=93:1 reason='reset'",
         ]
         status = " idle · turn 93 · last 93:1 · 1 events · N/s"
-        assert screen(pilot.app) == rows(transcript, IDLE_HINT, status)
+        await seen(pilot, rows(transcript, IDLE_HINT, status))
         assert is_enabled(pilot.app, "resume")
 
     drive(answering(FakeTurn(text("Hi"), SseConnectionDropped(SseId(93, 1), "reset"))), scenario)

@@ -4,7 +4,19 @@ import asyncio
 
 from support.frames import chunk
 from support.raw_server import CHUNKED, LAST_CHUNK, serving
-from support.terminal_app import FakeTurn, done, drive, screen, send, shown, text, until
+from support.terminal_app import (
+    FakeTurn,
+    answering,
+    done,
+    drive,
+    idle_again,
+    resize,
+    screen,
+    send,
+    shown,
+    text,
+    until,
+)
 from textual import events
 
 from ratatoskr.tui import AppState, RatatoskrApp
@@ -20,15 +32,6 @@ HOSTILE = {
     "\ud800 \udfff": r"\ud800 \udfff",
     HARMLESS: HARMLESS,
 }
-
-
-async def idle_again(pilot):
-    await until(pilot, lambda: pilot.app.state is AppState.IDLE)
-
-
-def app_with(*turns):
-    left = iter(turns)
-    return RatatoskrApp(open_turn=lambda _: next(left))
 
 
 def test_hostile_text_is_shown_and_not_obeyed():
@@ -51,7 +54,7 @@ def test_hostile_text_is_shown_and_not_obeyed():
             await pilot.press("f3")
             assert all(row.isprintable() for row in screen(app))
 
-    drive(app_with(*map(turn, HOSTILE)), scenario, size=(160, 50))
+    drive(answering(*map(turn, HOSTILE)), scenario, size=(160, 50))
 
 
 def test_tabs_and_line_feeds_are_kept():
@@ -62,7 +65,7 @@ def test_tabs_and_line_feeds_are_kept():
         assert "\na\tb\n\nc\n" in shown(pilot.app)
         assert screen(pilot.app)[1:4] == [" a       b", "", " c"]
 
-    drive(app_with(FakeTurn(text("a\tb\n\n"), text("c"), done())), scenario)
+    drive(answering(FakeTurn(text("a\tb\n\n"), text("c"), done())), scenario)
 
 
 def test_labels_are_bounded():
@@ -73,7 +76,7 @@ def test_labels_are_bounded():
         await idle_again(pilot)
         assert len(shown(pilot.app)) < 1000
 
-    drive(app_with(FakeTurn(event, done())), scenario)
+    drive(answering(FakeTurn(event, done())), scenario)
 
 
 def test_json_nested_900_deep_over_a_connection():
@@ -101,13 +104,13 @@ def test_five_megabytes_without_a_space():
         app = pilot.app
         await send(pilot, "one")
         await until(pilot, lambda: "x" in shown(app))
-        await pilot.resize_terminal(120, 20)
+        await resize(pilot, 120, 20)
         await idle_again(pilot)
         assert shown(app).count("x") == 5_000_000
         await pilot.press("f3", "f3", "H", "i")
         assert app.query_one("Input").value == "Hi"
 
-    drive(app_with(FakeTurn(*pieces, done(101))), scenario, size=(80, 10))
+    drive(answering(FakeTurn(*pieces, done(101))), scenario, size=(80, 10))
 
 
 class Flood(FakeTurn):
@@ -149,7 +152,7 @@ def test_keys_work_while_a_turn_never_rests():
         assert shown(app).endswith("\n[cancelled]\n")
         assert len(drawn) < turn.given / 10
 
-    drive(app_with(turn), scenario)
+    drive(answering(turn), scenario)
 
 
 def test_figures_of_a_turn():
@@ -191,4 +194,4 @@ def test_keep_alives_end_the_silence():
         heard[0](b":\n")
         assert "silent 0" in pilot.app._status.line("streaming", 80)
 
-    drive(app_with(Tapped(asyncio.Event())), scenario)
+    drive(answering(Tapped(asyncio.Event())), scenario)

@@ -4,27 +4,25 @@ import asyncio
 import os
 
 import pytest
-from support.terminal_app import FakeTurn, done, drive, screen, send, shown, text, until
+from support.terminal_app import (
+    FakeTurn,
+    answering,
+    done,
+    drive,
+    idle_again,
+    screen,
+    send,
+    shown,
+    text,
+    until,
+)
 from textual import events
 
 from ratatoskr.demo_server import DemoServer, Script
 from ratatoskr.tui import AppState, RatatoskrApp
-from ratatoskr.tui.transcript import MAX_CHARS, MAX_LINES, Kind
 from ratatoskr_proto import SseConnectFailed, SseConnectionDropped, SseId
 
 DROPPED = SseConnectionDropped(SseId(93, 1), "reset")
-
-
-def answering(*turns):
-    """An app to which each message, and each resumption, gets the next of these turns."""
-    left = iter(turns)
-    app = RatatoskrApp(open_turn=lambda target: (app.asked.append(target), next(left))[1])
-    app.asked = []
-    return app
-
-
-async def idle_again(pilot):
-    await until(pilot, lambda: pilot.app.state is AppState.IDLE)
 
 
 def enabled(app):
@@ -105,6 +103,19 @@ def test_ctrl_r_resumes_a_dropped_turn_until_it_is_done():
         FakeTurn(done(4), last_sse_id=SseId(93, 3)),
     ]
     drive(answering(*turns), scenario)
+
+
+def test_ctrl_r_does_nothing_while_a_turn_runs():
+    async def scenario(pilot):
+        app = pilot.app
+        await send(pilot, "one")
+        await idle_again(pilot)
+        await send(pilot, "two")
+        await pilot.press("ctrl+r")
+        assert app.asked == ["one", "two"]
+        assert "[resume]" not in shown(app)
+
+    drive(answering(FakeTurn(text("Hi"), DROPPED), FakeTurn(asyncio.Event())), scenario)
 
 
 def test_a_turn_dropped_again_and_again_by_the_server_comes_whole():
@@ -236,72 +247,6 @@ def test_f3_shows_the_last_turn_as_markdown_and_the_transcript_again():
         assert screen(app)[17] == " > two"
 
     drive(answering(FakeTurn(text(MARKDOWN), done()), FakeTurn(done())), scenario)
-
-
-def test_the_transcript_follows_the_end_unless_one_reads_above():
-    async def scenario(pilot):
-        app = pilot.app
-        transcript = app.query_one("#transcript")
-        lines = [f"line {number}" for number in range(100)]
-        transcript.add([(Kind.TEXT, "\n".join(lines))])
-        await pilot.pause()
-        assert screen(app)[18] == " line 99"
-        await pilot.press("pageup")
-        top = screen(app)[0]
-        assert top < " line 80"
-        transcript.add([(Kind.TEXT, "\nmore")])
-        await pilot.pause()
-        assert screen(app)[0] == top
-        await pilot.press("ctrl+end")
-        transcript.add([(Kind.TEXT, "\nand more")])
-        await pilot.pause()
-        assert screen(app)[17:19] == [" more", " and more"]
-        await pilot.press("ctrl+home")
-        assert screen(app)[0] == " line 0"
-
-    drive(answering(), scenario)
-
-
-def test_lines_are_forgotten_at_the_limits_and_what_one_reads_stays_in_place():
-    async def scenario(pilot):
-        app = pilot.app
-        transcript = app.query_one("#transcript")
-        transcript.add([(Kind.EVENT, f"line {number}") for number in range(MAX_LINES)])
-        assert shown(app).startswith("line 0\n")
-        await pilot.press("pageup", "pageup")
-        top = screen(app)[0]
-        transcript.add([(Kind.EVENT, "x")] * 100)
-        await pilot.pause()
-        assert screen(app)[0] == top
-        assert shown(app).startswith("line 100\n")
-        assert shown(app).count("\n") == MAX_LINES
-        transcript.add([(Kind.TEXT, "y" * (MAX_CHARS + 10))])
-        assert len(shown(app)) <= MAX_CHARS
-
-    drive(answering(), scenario)
-
-
-def test_resizing_wraps_again_and_keeps_the_place():
-    async def scenario(pilot):
-        app = pilot.app
-        await send(pilot, "one")
-        await until(pilot, lambda: "word 499" in shown(app))
-        whole = shown(app)
-        for size in [(20, 10), (200, 50), (80, 24)]:
-            await pilot.resize_terminal(*size)
-            await pilot.pause()
-            assert shown(app) == whole
-            assert "word 499" in "\n".join(screen(app)).replace("\n ", " ")
-        app.query_one("#transcript").add([(Kind.EVENT, f"line {n}") for n in range(100)])
-        await pilot.press("pageup", "pageup")
-        top = screen(app)[0]
-        for size in [(40, 24), (120, 24), (80, 24)]:
-            await pilot.resize_terminal(*size)
-            await pilot.pause()
-            assert screen(app)[0] == top
-
-    words = " ".join(f"word {number}" for number in range(500))
-    drive(answering(FakeTurn(text(words), asyncio.Event())), scenario)
 
 
 def test_pasted_lines_become_one():

@@ -3,20 +3,21 @@
 import contextlib
 import re
 
-import pytest
-from support.terminal_app import FakeTurn, done, drive, screen, send, shown, until
+from support.terminal_app import FakeTurn, done, drive, idle_again, screen, send, shown, until
 
 import ratatoskr.cli.commands.tui
 import ratatoskr.tui
 from ratatoskr.demo_server import DemoServer, Script
-from ratatoskr.tui import AppState, RatatoskrApp, app
+from ratatoskr.tui import AppState, RatatoskrApp
 from ratatoskr.tui.status import TurnStatus
-from ratatoskr_proto import ReconnectPolicy, SseId
+from ratatoskr_proto import ReconnectPolicy, SseConnectionDropped, SseId
+
+LOST = SseConnectionDropped(SseId(93, 1), "reset")
+IN_NO_TIME = ReconnectPolicy(floor=0.001, ceiling=0.01)
 
 
-@pytest.fixture(autouse=True)
-def in_no_time(monkeypatch):
-    monkeypatch.setattr(app, "POLICY", ReconnectPolicy(floor=0.001, ceiling=0.01))
+def connecting(policy=IN_NO_TIME, **options):
+    return RatatoskrApp("http://127.0.0.1/", policy=policy, **options)
 
 
 @contextlib.asynccontextmanager
@@ -25,10 +26,6 @@ async def dropping(app, query):
     async with DemoServer(Script()).listening() as url:
         app._url = f"{url}?{query}"
         yield
-
-
-async def idle_again(pilot):
-    await until(pilot, lambda: pilot.app.state is AppState.IDLE)
 
 
 def status(app):
@@ -55,12 +52,11 @@ def test_f4_has_the_turns_from_the_next_one_on_go_on_by_themselves():
         assert "[connection_dropped] last_sse_id=95:3" in last
         assert re.findall(r"\[reconnect\].*", shown(app)) == ["[reconnect] on", "[reconnect] off"]
 
-    drive(RatatoskrApp("http://127.0.0.1/"), scenario)
+    drive(connecting(), scenario)
 
 
-def test_escape_ends_a_wait_at_once_and_ctrl_r_goes_on(monkeypatch):
+def test_escape_ends_a_wait_at_once_and_ctrl_r_goes_on():
     policy = ReconnectPolicy(floor=1000, ceiling=1000, jitter=0)
-    monkeypatch.setattr(app, "POLICY", policy)
 
     async def scenario(pilot):
         app = pilot.app
@@ -78,7 +74,7 @@ def test_escape_ends_a_wait_at_once_and_ctrl_r_goes_on(monkeypatch):
             await until(pilot, lambda: "[done]" in shown(app))
         assert shown(app).endswith("[cancelled]\n[resume] last_sse_id=93:3\n[done]\n")
 
-    drive(RatatoskrApp("http://127.0.0.1/", reconnect=True), scenario)
+    drive(connecting(policy, reconnect=True), scenario)
 
 
 def test_f4_while_a_turn_runs_says_from_when_on():
@@ -91,7 +87,7 @@ def test_f4_while_a_turn_runs_says_from_when_on():
             assert shown(app).endswith("[reconnect] on from the next turn\n")
             assert "reconnect on" not in status(app)
 
-    drive(RatatoskrApp("http://127.0.0.1/"), scenario)
+    drive(connecting(), scenario)
 
 
 def test_f4_does_nothing_where_somebody_else_opens_the_turns():
@@ -107,7 +103,7 @@ def test_the_key_is_in_the_footer_where_there_is_room():
         keys = "F3 Markdown  F1 Help  F4 Reconnect"
         await until(pilot, lambda: screen(pilot.app)[-1].endswith(keys))
 
-    drive(RatatoskrApp("http://127.0.0.1/"), scenario, size=(92, 24))
+    drive(connecting(), scenario, size=(92, 24))
 
 
 def test_the_status_line_counts_down():
@@ -115,7 +111,7 @@ def test_the_status_line_counts_down():
     status = TurnStatus(lambda: now[0])
     status.begin(None)
     status.count(SseId(93, 1))
-    status.wait("[reconnecting]", 2.5)
+    status.wait(LOST, 2.5)
     said = [status.line("streaming", 78)]
     for now[0] in (1.0, 2.4, 2.5):
         said.append(status.line("streaming", 78))
@@ -125,7 +121,7 @@ def test_the_status_line_counts_down():
         "reconnecting in 1 s",
         "reconnecting",
     ]
-    status.wait("[reconnecting]", 4)
+    status.wait(LOST, 4)
     assert status.line("streaming", 20).startswith("back in 4s 93:1 1ev")
     status.hear()
     assert status.line("streaming", 78).startswith("streaming · ")

@@ -1,10 +1,12 @@
 """Driving the terminal app: turns that a test scripts, waiting, and the text of the screen."""
 
 import asyncio
+import contextlib
 import re
 import time
 from unittest.mock import patch
 
+from ratatoskr.tui import AppState, RatatoskrApp
 from ratatoskr_proto import Done, SseId, Text
 
 TIMEOUT = 60.0  # seconds after which a test that hangs fails
@@ -86,6 +88,42 @@ async def until(pilot, condition):
         assert time.monotonic() < end, "\n".join(screen(pilot.app))
         await asyncio.sleep(0.005)  # lets the app go on; pilot.pause() does so at far more cost
     await pilot.pause()
+
+
+async def seen(pilot, rows):
+    """Let the app go on until its screen has these rows."""
+    with contextlib.suppress(AssertionError):
+        await until(pilot, lambda: screen(pilot.app) == rows)
+    assert screen(pilot.app) == rows
+
+
+async def idle_again(pilot):
+    """Let the app go on until no turn runs."""
+    await until(pilot, lambda: pilot.app.state is AppState.IDLE)
+
+
+async def resize(pilot, width, height):
+    """Give the terminal another size. The app takes it a moment later, by a timer."""
+    await pilot.resize_terminal(width, height)
+    await until(pilot, lambda: pilot.app.screen.size == (width, height))
+
+
+def answering(*turns, **options):
+    """An app to which each message, and each resumption, gets the next of these turns; an exception
+    is raised instead. Its ``asked`` lists what was asked for.
+    """
+    left = iter(turns)
+
+    def open_turn(target):
+        app.asked.append(target)
+        turn = next(left)
+        if isinstance(turn, Exception):
+            raise turn
+        return turn
+
+    app = RatatoskrApp(open_turn=open_turn, **options)
+    app.asked = []
+    return app
 
 
 async def send(pilot, message):

@@ -1,0 +1,182 @@
+"""The lines that the transcript keeps, and the rows they make at a width. No widget, no terminal.
+
+The text has gone through ``visible`` already.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from .wrap import wrap
+
+MAX_LINES = 20_000
+MAX_CHARS = 6_000_000
+
+
+class Kind(enum.Enum):
+    """What a line is, which decides how it looks; the values are its classes in CSS."""
+
+    TEXT = "transcript--text"
+    USER = "transcript--user"
+    EVENT = "transcript--event"
+    END = "transcript--end"
+    ERROR = "transcript--error"
+
+
+class Line:
+    """A line, as it came. It is open until its end is known."""
+
+    __slots__ = ("kind", "open", "start", "text")
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        self.text = ""
+        self.start = 0  # the characters before ``text`` that were dropped
+        self.open = True
+
+
+class Row(NamedTuple):
+    """A row on the screen: the characters of a line from ``start`` to ``end``."""
+
+    line: Line
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        return self.line.text[self.start - self.line.start : self.end - self.line.start]
+
+
+class Place(NamedTuple):
+    """A character of a line, wherever it is shown."""
+
+    line: Line
+    offset: int
+
+
+class Scrollback:
+    """Keeps the newest lines: at most ``max_lines`` that are closed and an open one, and at most
+    ``max_chars`` characters, line ends left out.
+    """
+
+    def __init__(
+        self, width: int = 80, *, max_lines: int = MAX_LINES, max_chars: int = MAX_CHARS
+    ) -> None:
+        self.rows: list[Row] = []
+        self.width = width
+        self._max_lines = max_lines
+        self._max_chars = max_chars
+        self._lines: deque[Line] = deque()
+        self._chars = 0
+
+    @property
+    def text(self) -> str:
+        """All that is kept, as it was before it was wrapped."""
+        return "".join([line.text if line.open else f"{line.text}\n" for line in self._lines])
+
+    def add(self, pieces: Iterable[tuple[Kind, str]]) -> int:
+        """Add pieces of text; return how many rows at the top were dropped.
+
+        Text goes on where the text before it ended; a piece of any other kind is a line of its own.
+        """
+        dropped = 0
+        for kind, text in pieces:
+            last = self._open_line()
+            if last and last.kind is not kind:
+                last.open = False
+            dropped += self._add(kind, text if kind is Kind.TEXT else f"{text}\n")
+        return dropped + self._drop()
+
+    def wrap_again(self, width: int) -> None:
+        """Make the rows anew, for another width."""
+        self.width = width
+        self.rows.clear()
+        for line in self._lines:
+            self._add_rows(line, line.start)
+
+    def place_of(self, row: int) -> Place | None:
+        """The place at the start of a row; None if there is no such row."""
+        return Place(self.rows[row].line, self.rows[row].start) if row < len(self.rows) else None
+
+    def row_of(self, place: Place) -> int:
+        """The row that shows a place; the first one if it was dropped."""
+        found = 0
+        for number, row in enumerate(self.rows):
+            if row.line is place.line and row.start <= place.offset:
+                found = number
+            elif found:
+                break
+        return found
+
+    def _open_line(self) -> Line | None:
+        return self._lines[-1] if self._lines and self._lines[-1].open else None
+
+    def _add(self, kind: Kind, text: str) -> int:
+        # Of a million lines only those that will be kept are made.
+        most = self._max_chars + self._max_lines + 1
+        parts = text[-most:].rsplit("\n", self._max_lines + 1)
+        dropped = 0
+        if len(parts) > self._max_lines + 1:
+            dropped = len(self.rows)
+            self._clear()
+            del parts[0]
+        last = parts.pop()
+        for part in parts:
+            self._extend(kind, part)
+            self._lines[-1].open = False
+        if last:
+            self._extend(kind, last)
+        return dropped
+
+    def _extend(self, kind: Kind, text: str) -> None:
+        """Add text to the open line, or to a new one. Only its last row is wrapped again."""
+        line = self._open_line()
+        if line is None:
+            line = Line(kind)
+            self._lines.append(line)
+        start = line.start
+        if self.rows and self.rows[-1].line is line:
+            start = self.rows.pop().start
+        line.text += text
+        self._chars += len(text)
+        self._add_rows(line, start)
+
+    def _add_rows(self, line: Line, start: int) -> None:
+        for text in wrap(line.text[start - line.start :], self.width):
+            end = start + len(text)
+            self.rows.append(Row(line, start, end))
+            start = end
+
+    def _clear(self) -> None:
+        self.rows.clear()
+        self._lines.clear()
+        self._chars = 0
+
+    def _drop(self) -> int:
+        """Drop what is above the limits; return the number of rows."""
+        rows = 0
+        closed = len(self._lines) - (self._open_line() is not None)
+        while closed > self._max_lines or self._chars > self._max_chars:
+            line = self._lines[0]
+            cut = len(line.text)
+            if closed <= self._max_lines:
+                cut = min(cut, self._chars - self._max_chars)
+            self._chars -= cut
+            line.text = line.text[cut:]
+            line.start += cut
+            if not line.text:
+                self._lines.popleft()
+                closed -= not line.open
+            while self._is_shown(rows, line) and self.rows[rows].end <= line.start:
+                rows += 1
+        del self.rows[:rows]
+        if self.rows:
+            first = self.rows[0]
+            self.rows[0] = first._replace(start=max(first.start, first.line.start))
+        return rows
+
+    def _is_shown(self, row: int, line: Line) -> bool:
+        return row < len(self.rows) and self.rows[row].line is line
