@@ -105,7 +105,7 @@ async def idle_again(pilot):
 async def resize(pilot, width, height):
     """Give the terminal another size. The app takes it a moment later, by a timer."""
     await pilot.resize_terminal(width, height)
-    await until(pilot, lambda: pilot.app.screen.size == (width, height))
+    await until(pilot, lambda: pilot.app.screen._compositor.size == (width, height))
 
 
 def answering(*turns, **options):
