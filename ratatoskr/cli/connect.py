@@ -13,6 +13,7 @@ from ratatoskr_proto import RatatoskrError, ReconnectPolicy
 
 from .._connector import ANYIO, HTTPX, TRIO, Connector
 from .console import CommandError
+from .option_values import read_headers
 from .options import ABOVE_0, max_event_bytes_option
 
 POLICY = ReconnectPolicy()
@@ -130,35 +131,6 @@ async def show_stream(
         except (TypeError, ValueError) as error:
             raise CommandError(str(error)) from None
         return await printer.show(stream)
-
-
-def read_headers(options: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Read the values of ``--header``. Raises CommandError for what is no header."""
-    return [pair for each in options for pair in _read_header(each)]
-
-
-def _read_header(text: str) -> list[tuple[str, str]]:
-    """Read ``Name: value``, or a file of such lines if it is ``@FILE``."""
-    if not text.startswith("@"):
-        return [_split_header(text, "--header")]
-    try:
-        with open(text[1:], encoding="utf-8") as file:
-            lines = file.read().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise CommandError(f"cannot read the headers in {text[1:]!r}: {reason}") from None
-    return [
-        _split_header(line, f"line {number} of {text[1:]!r}")
-        for number, line in enumerate(lines, 1)
-        if line.strip()
-    ]
-
-
-def _split_header(text: str, where: str) -> tuple[str, str]:
-    name, colon, value = text.partition(":")
-    if not colon or not name.strip():
-        raise CommandError(f"{where}: a header is written 'Name: value'")  # and may hold a secret
-    return name.strip(), value.strip()
 
 
 def _ssl_context(cacert: str | None, insecure: bool) -> ssl.SSLContext | None:

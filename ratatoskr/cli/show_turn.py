@@ -10,7 +10,7 @@ from ratatoskr_proto import Event, RatatoskrError, SseConnectionDropped, SseId, 
 from .._shown import json_lines
 from .._shown.labels import ending_label, event_label, exit_code, wait_label
 from .._shown.recorder import Recorder
-from .._shown.visible import visible
+from .._shown.visible import HalfKeeper, visible
 from .console import is_terminal, write_stderr, write_stdout, write_stdout_ascii
 
 
@@ -25,6 +25,7 @@ class TurnPrinter:
     def __init__(self, *, as_json: bool = False, recorder: Recorder | None = None) -> None:
         self._as_json = as_json
         self._recorder = recorder
+        self._halves = HalfKeeper()
         self._line_is_open = False
 
     def on_wait(self, error: RatatoskrError, seconds: float) -> None:
@@ -54,6 +55,7 @@ class TurnPrinter:
         except RatatoskrError as error:
             ending = error
         finally:
+            self._print_text(self._halves.rest())
             self._end_line()
         if ending is None:
             ending = SseConnectionDropped(last_sse_id, "end of stream")
@@ -66,11 +68,14 @@ class TurnPrinter:
         if self._as_json:
             write_stdout_ascii(json_lines.event_line(event) + "\n")
         elif isinstance(event, Text):
-            write_stdout(visible(event.text))
-            if event.text:
-                self._line_is_open = not event.text.endswith("\n")
+            self._print_text(self._halves.add(event.text))
         elif not event.terminal:
             write_stderr(event_label(event))
+
+    def _print_text(self, text: str) -> None:
+        if text:
+            write_stdout(visible(text))
+            self._line_is_open = not text.endswith("\n")
 
     def _end_line(self) -> None:
         # Only on a terminal: what is piped on is the text and nothing else.

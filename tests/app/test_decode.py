@@ -7,12 +7,13 @@ import pytest
 from support.frames import done, text
 
 from ratatoskr._shown import json_lines
-from ratatoskr_proto import SseId, Unknown, encode_comment, encode_event
+from ratatoskr_proto import Done, SseId, Unknown, encode_comment, encode_event
 
 HI = text(1, "Hi")
 DONE = done(2)
-HI_LINE = {"type": "text", "sse_id": "42:1", "body": {"type": "text", "text": "Hi"}}
+HI_LINE = {"type": "text", "sse_id": "42:1", "body": {"type": "text", "text": "Hi"}, "text": "Hi"}
 DONE_LINE = {"type": "done", "sse_id": "42:2", "body": {"type": "done"}}
+DONE_LINE |= dict.fromkeys(Done.__match_args__)
 
 # What commands a terminal, hides on it, or breaks a line there.
 HOSTILE = "\0\a\b\x1b[31m\x1b]0;x\x07\x7f\x85\x9b31m\u2028\u202e\u2066"
@@ -29,10 +30,10 @@ def is_harmless(line):
 # A turn
 
 
-def test_an_event_is_a_line_with_its_type_id_and_whole_body(decode):
+def test_an_event_is_a_line_with_its_type_id_whole_body_and_fields(decode):
     body = '{"type": "text", "text": "Hi", "more": [1, null]}'
     assert decode(event(body) + DONE).stdout.splitlines()[0].decode() == (
-        f'{{"type": "text", "sse_id": "42:2", "body": {body}}}'
+        f'{{"type": "text", "sse_id": "42:2", "body": {body}, "text": "Hi"}}'
     )
 
 
@@ -294,6 +295,21 @@ def test_a_body_that_cannot_be_written_is_the_first_200_characters_of_its_text()
     line = json_lines.event_line(Unknown("deep", sse_id=SseId(42, 1), body=body))
     assert json.loads(line) == {"type": "deep", "sse_id": "42:1", "raw": text[:200]}
     assert line.isascii()
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1E+999"])
+def test_a_number_that_json_does_not_have_is_a_string_of_what_the_server_wrote(decode, number):
+    body = '{"type": "text", "text": "Hi", "more": [%s, 1.5, 1e3]}'
+    assert (
+        b'{"type": "text", "sse_id": "42:2", "body": %s, "text": "Hi"}\n'
+        % ((body.replace("1e3", "1000.0") % f'"{number}"').encode())
+        in decode(event(body % number) + DONE).stdout
+    )
+
+
+def test_a_number_that_json_does_not_have_in_a_body_of_somebody_else_is_left_out():
+    line = json_lines.event_line(Unknown("x", sse_id=SseId(42, 1), body={"x": float("nan")}))
+    assert json.loads(line) == {"type": "x", "sse_id": "42:1", "raw": ""}
 
 
 def test_a_turn_goes_on_behind_a_body_that_cannot_be_written(decode, monkeypatch):

@@ -146,7 +146,7 @@ def test_a_body_that_cannot_be_written_is_shown_as_it_began(show, monkeypatch):
             raise RecursionError
         return dumps(value, **options)
 
-    monkeypatch.setattr(json_lines.json, "dumps", dumps)
+    monkeypatch.setattr(json_lines, "_dumps", dumps)
     run = show("turn", event(text="x" * 300) + DONE, "--json")
     raw = event(text="x" * 300).decode().partition("data: ")[2][:200]
     assert run.lines[0] == {"type": "text", "sse_id": "93:1", "raw": raw}

@@ -13,6 +13,7 @@ from ratatoskr_transports import TurnStream
 
 HI = encode_event('{"type": "text", "text": "Hi"}', id="42:1")
 DONE = encode_event('{"type": "done"}', id="42:2")
+DONE_EVENT = Done(sse_id=SseId(42, 9), body={})
 
 
 class Source:
@@ -124,6 +125,12 @@ def test_the_label_of_an_unknown_event_is_one_harmless_line(show):
     assert len(said) == 2
     assert all(line.isprintable() for line in said)
     assert said[0].startswith(r"[\x1b[31m\n\r\u202e\ud800[bold]] {")
+
+
+def test_a_character_that_comes_in_two_halves_is_shown_whole(show):
+    assert show(ScriptedTurn(text("a\ud83d"), text("\udc3f\ud83d", 2), DONE_EVENT)) == (
+        (0, "a\U0001f43f\\ud83d", ["[done]"])
+    )
 
 
 def test_a_foreign_turn_without_a_terminal_event_is_a_drop_behind_its_last_event(show):

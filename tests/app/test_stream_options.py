@@ -122,7 +122,22 @@ def test_a_line_of_a_file_that_is_no_header_is_named(refuse, tmp_path):
     assert line == f"ratatoskr: line 2 of '{file}': a header is written 'Name: value'"
 
 
-@pytest.mark.parametrize("name", ["", "missing", "."])
+@pytest.mark.parametrize(
+    ("encoding", "reason"),
+    [
+        ("utf-8-sig", "it begins with a byte order mark; save it as UTF-8 without one"),
+        ("utf-16", "it is UTF-16; save it as UTF-8"),
+        ("latin-1", "it is not UTF-8"),
+    ],
+)
+def test_a_file_of_headers_in_another_encoding_is_named(refuse, tmp_path, encoding, reason):
+    file = tmp_path / "headers"
+    file.write_text("X-Key: é", encoding=encoding)
+    line = refuse("http://127.0.0.1:9/", "-H", f"@{file}")
+    assert line == f"ratatoskr: cannot read the headers in '{file}': {reason}"
+
+
+@pytest.mark.parametrize("name", ["", "missing", ".", "\0"])
 def test_a_file_of_headers_that_cannot_be_read_is_one_line(refuse, tmp_path, name):
     path = f"{tmp_path}/{name}" if name else ""
     line = refuse("http://127.0.0.1:9/", "-H", f"@{path}")

@@ -31,7 +31,7 @@ def decode(file: str, wire: bool, comments: bool, max_event_bytes: int) -> int:
 
     \b
     Each event of the turn becomes a line on stdout:
-      {"type": "text", "sse_id": "42:1", "body": {"type": "text", "text": "Hi"}}
+      {"type": "text", "sse_id": "42:1", "body": {…}, "text": "Hi"}
     With --wire each frame does, whatever its data:
       {"event": "message", "data": "Hi", "id": ""}
 
@@ -39,7 +39,7 @@ def decode(file: str, wire: bool, comments: bool, max_event_bytes: int) -> int:
 
     \b
     Examples:
-      ratatoskr decode turn.sse | jq -r .body.text
+      ratatoskr decode turn.sse | jq -r .text
       curl -sN https://example.com/stream | ratatoskr decode --wire
     """
     if comments and not wire:

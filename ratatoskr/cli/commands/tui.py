@@ -6,8 +6,8 @@ import sys
 
 import click
 
-from ..connect import read_headers
 from ..console import CommandError, is_terminal
+from ..option_values import read_headers
 
 
 @click.command(short_help="Talk to a chat server in the terminal.")
