@@ -51,7 +51,7 @@ def private_imports(path, package):
                 yield name
 
 
-@pytest.mark.parametrize("folder", [*LAYERS, "examples"])
+@pytest.mark.parametrize("folder", [*LAYERS, "examples", "benchmarks"])
 def test_private_names_stay_inside_their_package(folder):
     found = {
         str(path.relative_to(ROOT)): names
