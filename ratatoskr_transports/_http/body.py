@@ -15,6 +15,10 @@ from typing import Any, Protocol
 from ratatoskr_proto import SseConnectionDropped, TurnDecoder, TurnState
 
 _PIECE = 65536
+_UNDONE = ("", "gzip", "x-gzip", "deflate")
+# The other codings of the registry of HTTP. Bytes of these must not pass as they are.
+_NOT_UNDONE = "aes128gcm br compress dcb dcz exi pack200-gzip x-compress zstd"
+_CODINGS = frozenset([*_UNDONE, *_NOT_UNDONE.split()]) - {""}
 _GZIP = 16 + zlib.MAX_WBITS
 _END_OF_STREAM = "end of stream"
 
@@ -33,11 +37,17 @@ class Decoder(Protocol):
 
 def can_undo(content_encoding: str) -> bool:
     """Whether a ``Content-Encoding`` is one that can be undone."""
-    return _coding(content_encoding) in ("", "identity", "gzip", "x-gzip", "deflate")
+    return _coding(content_encoding) in _UNDONE
 
 
 def _coding(content_encoding: str) -> str:
-    return content_encoding.strip(" \t").lower()
+    """The one coding to be undone, ``""`` if there is none; several are one that nobody knows.
+
+    As in browsers, a coding that HTTP does not have changes nothing: `none` and `utf-8` are known
+    ways to tell a framework not to compress.
+    """
+    names = [name.strip(" \t").lower() for name in content_encoding.split(",")]
+    return " ".join(name for name in names if name in _CODINGS)
 
 
 class Inflater:
@@ -49,13 +59,18 @@ class Inflater:
         self._complete = True
 
     @property
+    def plain(self) -> bool:
+        """Whether there is nothing to undo."""
+        return self._coding == ""
+
+    @property
     def complete(self) -> bool:
         """Whether the coded data could end here."""
         return self._complete
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """Yield what the data stands for. Raises zlib.error for data that is not so coded."""
-        if self._coding in ("", "identity"):
+        if self.plain:
             yield data
             return
         full = False  # zlib may hold some more when all data is in but the piece is full
@@ -110,7 +125,7 @@ class BodyDecoder:
         self._decoder = decoder
         self._inflater = Inflater(content_encoding)
         # With nothing to undo, bytes go right to the decoder, and all generators are saved.
-        self._plain = _coding(content_encoding) in ("", "identity")
+        self._plain = self._inflater.plain
 
     @property
     def over(self) -> bool:

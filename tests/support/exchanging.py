@@ -54,3 +54,8 @@ def seen(
     for other in results[1:]:
         assert other == results[0]
     return results[0]
+
+
+def types_of(items: list[Any]) -> list[str]:
+    """The type of each event, and the class of each other item."""
+    return [getattr(item, "type", type(item).__name__) for item in items]

@@ -9,7 +9,18 @@ import zlib
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support.exchanging import DONE, HEAD, TEXT, TURN, chunk, chunked, feed, seen, with_length
+from support.exchanging import (
+    DONE,
+    HEAD,
+    TEXT,
+    TURN,
+    chunk,
+    chunked,
+    feed,
+    seen,
+    types_of,
+    with_length,
+)
 from support.feeding import cut
 
 from ratatoskr_proto import (
@@ -25,10 +36,6 @@ from ratatoskr_proto import (
 from ratatoskr_transports import SseExchange
 
 LIMIT = 102400  # bytes of a head
-
-
-def types_of(items):
-    return [getattr(item, "type", type(item).__name__) for item in items]
 
 
 def failed(response, reason="end of stream", **options):
