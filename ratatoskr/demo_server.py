@@ -1,76 +1,84 @@
 """A stand-in for a chat server, for trying and testing clients of event streams on loopback.
 
     POST /turns {"message": "…"}           starts a turn and streams it
-    GET  /turns  Last-Event-ID: 93:1077    resumes it behind that frame
+    GET  /turns  Last-Event-ID: 93:1077    resumes it after that frame
     GET  /turns                            starts one without a message
 
-A query adds faults to one request, such as ``/turns?bad-json&at=5`` or ``/turns?status=503``; and
-``events=N`` and ``pace=SECONDS`` change the turn. docs/command-line.md lists the faults.
+It also answers where the servers of OpenAI, Anthropic and Google do, so that their SDKs read it as
+their own::
+
+    POST /v1/chat/completions
+    POST /v1/responses
+    POST /v1/messages
+    POST /v1beta/models/MODEL:streamGenerateContent
+
+A query adds faults to one request, such as ``/turns?bad-json&at=5`` or ``/turns?status=503``, and
+so does a header, such as ``X-Fault: ends-early,at=5``. docs/testing-clients.md lists the faults.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
-import socket
-import struct
+import logging
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 import anyio
 import anyio.abc
-import h11
 
 from ratatoskr_proto import SseId
 
-from ._demo.faults import SLOW_SECONDS, End, Faults
-from ._demo.mimir import Turn
+from ._demo.answers import DEFAULT_EVENTS, Answer, TurnAnswer
+from ._demo.connection import BadRequest, BodyEnd, Connection, ConnectionOver, Request
+from ._demo.encoders import ENCODERS
+from ._demo.faults import SLOW_SECONDS, Faults
+from ._demo.questions import TURNS_PATH, Question, dialect_at, read_question
+from ._demo.recording import Recording
+from ._demo.script import Script, changed_by_query
 
-DEFAULT_EVENTS = 1100
+__all__ = ["DEFAULT_EVENTS", "FIRST_TURN", "DemoServer", "Faults", "Recording", "Script"]
+
 FIRST_TURN = 93
+DEFAULT_MODEL = "mimir"
 
 _KEPT_TURNS = 1000
-_MAX_REQUEST = 1024 * 1024
-_READ = 65536
+_KEPT_REQUESTS = 1000
+_NOTHING_HERE = "there is nothing here; the turns are at /turns"
+_RETRY_STATUSES = (429, 503)
 _STREAM = [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")]
 
-
-class Script(NamedTuple):
-    """What the server does with every request, unless its query says otherwise.
-
-    ``events`` (int) is the length of a turn, ``pace`` (float) the seconds between its frames.
-    ``recording`` is, in place of turns, what every request gets: pairs of the seconds since its
-    start and the bytes, which go out in pieces of ``chunk_size`` (None: as they are), and then
-    how the body ends.
-    """
-
-    faults: Faults = Faults()
-    events: int = DEFAULT_EVENTS
-    pace: float = 0.0
-    recording: tuple[tuple[float, bytes], ...] | None = None
-    recording_end: End = End.CLEAN
-    chunk_size: int | None = None
+_logger = logging.getLogger(__name__)
 
 
-class _Hangup(Exception):
-    """The connection is to be closed now."""
+class _Task(NamedTuple):
+    """What to do about one request; the answer is None where a recording is sent."""
+
+    dialect: str
+    script: Script
+    answer: Answer | None
+    after: int = 0
 
 
 class DemoServer:
-    """Serves turns, many clients at once. It keeps the last thousand of them to be resumed."""
+    """Answers many clients at once. It keeps the last thousand turns to be resumed.
+
+    ``script`` says what it does with every request.
+    """
 
     def __init__(self, script: Script | None = None) -> None:
         self._script = Script() if script is None else script
-        self._turns: OrderedDict[int, Turn] = OrderedDict()
-        self._next_turn = FIRST_TURN
+        self._turns: OrderedDict[int, TurnAnswer] = OrderedDict()
+        self._next_number = FIRST_TURN
+        self._requests_with: OrderedDict[str, int] = OrderedDict()  # by what asked for faults
 
     @contextlib.asynccontextmanager
     async def listening(self, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[str]:
-        """Serve while the block is open; gives the URL of the turns. Port 0 takes a free one.
+        """Serve while the block is open; gives the base URL, such as ``http://127.0.0.1:8000``.
 
-        Raises OSError if it cannot listen there.
+        Port 0 takes a free one. Raises OSError if it cannot listen there.
         """
         listener = await anyio.create_tcp_listener(local_host=host, local_port=port)
         bound = listener.extra(anyio.abc.SocketAttribute.local_port)
@@ -78,288 +86,179 @@ class DemoServer:
         async with listener, anyio.create_task_group() as tasks:
             tasks.start_soon(listener.serve, self._serve)
             try:
-                yield f"http://{f'[{host}]' if ':' in host else host}:{bound}/turns"
-            except Exception as error:  # which is not to come out in an exception group
+                yield f"http://{f'[{host}]' if ':' in host else host}:{bound}"
+            except Exception as error:  # the task group would wrap it in an exception group
                 failure = error
             tasks.cancel_scope.cancel()
         if failure is not None:
             raise failure
 
     async def _serve(self, stream: anyio.abc.SocketStream) -> None:
-        async with stream:
-            connection = _Connection(stream)
-            try:
-                while await self._answer(connection):
+        """Serve one connection. Whatever happens to it, the others go on."""
+        try:
+            async with stream:
+                connection = Connection(stream)
+                while await self._respond(connection):
                     pass
-            except (_Hangup, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                pass
+        except (ConnectionOver, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass
+        except Exception:
+            _logger.exception("one connection failed")
 
-    async def _answer(self, connection: _Connection) -> bool:
-        """Answer one request; return whether the connection can serve another one."""
+    async def _respond(self, connection: Connection) -> bool:
+        """Respond to one request; return whether the connection can serve another one."""
+        dialect = "turn"
         try:
             request = await connection.receive_request()
             if request is None:
                 return False
-            script, message, resume_from = self._understand(request)
-        except _Refusal as refusal:
-            await connection.send_json(refusal.status, {"error": str(refusal)})
+            path, query = _split_target(request.target)
+            dialect = dialect_at(path) or dialect
+            task = self._understand(request, path, query)
+        except BadRequest as error:
+            body = ENCODERS[dialect].error_body(error.status, str(error))
+            await connection.send_json(error.status, body)
             return connection.next_request()
-        if "status" in script.faults:
-            await connection.send_json(script.faults.number("status"), {"error": "as you wished"})
-        elif "html" in script.faults:
+        faults = task.script.faults
+        if status := faults.number("status"):
+            body = ENCODERS[dialect].error_body(status, f"status {status} was asked for")
+            wait = [("Retry-After", "1")] if status in _RETRY_STATUSES else []
+            await connection.send_json(status, body, wait)
+        elif "html" in faults:
             page = b"<!doctype html>\n<title>Sign in</title>\n"
             await connection.send(200, [("Content-Type", "text/html")], page)
-        elif script.recording is not None:
-            await connection.send_head(200, _STREAM)
-            await self._replay(connection, script, script.recording)
         else:
-            turn = self._turn(message, script, resume_from)
             await connection.send_head(200, _STREAM)
-            await self._stream(connection, turn, script, resume_from.seq if resume_from else 0)
+            if task.script.recording is not None:
+                await _replay(connection, task.script.recording)
+            elif task.answer is not None:
+                await _stream(connection, task, task.answer)
         return connection.next_request()
 
-    def _understand(self, request: _Request) -> tuple[Script, str, SseId | None]:
-        """What a request asks for. Raises _Refusal."""
+    def _understand(self, request: Request, path: str, query: str) -> _Task:
+        """What a request asks for. Raises BadRequest."""
+        dialect = dialect_at(path)
+        recording = self._script.recording
+        if dialect is None and recording is None:
+            raise BadRequest(404, _NOTHING_HERE)
+        allowed = ("GET", "POST") if recording or dialect == "turn" else ("POST",)
+        if request.method not in allowed:
+            raise BadRequest(405, f"the method here is {' or '.join(allowed)}")
+        dialect = dialect or "turn"
+        script = self._script_for(request, query, dialect, strict=path == TURNS_PATH)
+        if recording is not None:
+            return _Task(dialect, script, None)
+        if dialect == "turn":
+            return self._turn_task(request, script)
+        question = read_question(dialect, request, path)
+        if script.model is not None and question.model != script.model:
+            status = 404 if question.model else 400
+            raise BadRequest(status, f"the model must be {script.model!r}")
+        model = question.model or DEFAULT_MODEL
+        answer = Answer(dialect, self._number(), model, script.prompt(question.message))
+        return _Task(dialect, script, answer)
+
+    def _script_for(self, request: Request, query: str, dialect: str, *, strict: bool) -> Script:
+        """The script with what a request changes. Raises BadRequest."""
+        header = request.headers.get("x-fault")
         try:
-            target = urlsplit(request.target)
-        except ValueError:
-            raise _Refusal(404, "the turns are at /turns") from None
-        if target.path != "/turns" and self._script.recording is None:
-            raise _Refusal(404, "the turns are at /turns")
-        if request.method not in ("GET", "POST"):
-            raise _Refusal(405, "use POST to start a turn and GET to resume one")
-        try:
-            script = _with_query(self._script, parse_qsl(target.query, keep_blank_values=True))
+            parameters = parse_qsl(query, keep_blank_values=True)
+            script, by_query = changed_by_query(self._script, parameters, strict=strict)
+            by_header = Faults() if header is None else Faults([header])
+            faults = (
+                self._still(self._script.faults, "")
+                | self._still(by_query, f"?{query}")
+                | self._still(by_header, header or "")
+            )
+            faults.check_dialect(dialect)
+            if script.recording is not None:
+                faults.check_replay()
         except ValueError as error:
-            raise _Refusal(400, str(error)) from None
-        if script.recording is not None:
-            return script, "", None
-        if request.method == "POST":
-            return script, _message(request.body), None
-        id = request.headers.get("last-event-id", "")
+            raise BadRequest(400, str(error)) from None
+        return replace(script, faults=faults)
+
+    def _still(self, faults: Faults, asked_by: str) -> Faults:
+        """The faults, or none if they have happened to as many requests as they are for."""
+        if not faults.times:
+            return faults
+        count = self._requests_with.pop(asked_by, 0) + 1
+        self._requests_with[asked_by] = count
+        if len(self._requests_with) > _KEPT_REQUESTS:
+            self._requests_with.popitem(last=False)
+        return faults if count <= faults.times else Faults()
+
+    def _turn_task(self, request: Request, script: Script) -> _Task:
         # A browser's EventSource can only GET, and has no id at first.
-        return script, "", self._resume_point(id) if id else None
+        id = request.headers.get("last-event-id") if request.method == "GET" else None
+        if id:
+            resume_from = self._resume_point(id)
+            return _Task("turn", script, self._turns[resume_from.turn_id], resume_from.seq)
+        is_get = request.method == "GET"
+        question = Question("") if is_get else read_question("turn", request, TURNS_PATH)
+        turn = TurnAnswer(self._number(), script.prompt(question.message))
+        self._turns[turn.number] = turn
+        if len(self._turns) > _KEPT_TURNS:
+            self._turns.popitem(last=False)
+        return _Task("turn", script, turn)
+
+    def _number(self) -> int:
+        number = self._next_number
+        self._next_number += 1
+        return number
 
     def _resume_point(self, id: str) -> SseId:
         try:
             resume_from = SseId.parse(id)
         except ValueError:
             message = "resume a turn with a Last-Event-ID such as 93:1077"
-            raise _Refusal(400, message) from None
+            raise BadRequest(400, message) from None
         turn = self._turns.get(resume_from.turn_id)
         if turn is None:
-            raise _Refusal(404, "there is no such turn, or not any more")
+            raise BadRequest(404, "there is no such turn, or not any more")
         if resume_from.seq > turn.frames:
             message = f"the turn has frames up to {turn.number}:{turn.frames} only"
-            raise _Refusal(404, message)
+            raise BadRequest(404, message)
         return resume_from
 
-    def _turn(self, message: str, script: Script, resume_from: SseId | None) -> Turn:
-        if resume_from is not None:
-            return self._turns[resume_from.turn_id]
-        turn = Turn(self._next_turn, message, script.events)
-        self._next_turn += 1
-        self._turns[turn.number] = turn
-        if len(self._turns) > _KEPT_TURNS:
-            self._turns.popitem(last=False)
-        return turn
 
-    async def _stream(
-        self, connection: _Connection, turn: Turn, script: Script, after: int
-    ) -> None:
-        faults = script.faults
-        place = faults.at or max(1, turn.frames // 2)
-        if after and after + 1 == place:
-            place = 0  # what happens there has happened, and now the turn goes on
-        pace = max(script.pace, SLOW_SECONDS if "slow" in faults else 0.0)
-        start = anyio.current_time()
-        for sent, (seq, chunk) in enumerate(turn.chunks(after)):
-            # Without a pace, too, so that other clients have their turn.
-            await anyio.sleep_until(start + sent * pace)
-            end = faults.end_at(seq, place, turn.frames, sent)
-            if end is not None:
-                await connection.end_body(end)
-                return
-            chunk = faults.instead_of(turn.number, seq, place, turn.frames, chunk)
-            await connection.send_body(chunk)
-            if "error" in faults and seq == place:
-                break
-        await connection.end_body(End.CLEAN)
-
-    async def _replay(
-        self, connection: _Connection, script: Script, recording: Iterable[tuple[float, bytes]]
-    ) -> None:
-        start = anyio.current_time()
-        for seconds, data in recording:
-            size = script.chunk_size or len(data) or 1
-            for place in range(0, len(data), size):
-                await anyio.sleep_until(start + seconds)
-                await connection.send_body(data[place : place + size])
-        await connection.end_body(script.recording_end)
-
-
-class _Refusal(Exception):
-    """A request that is answered with an error."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-
-
-def _message(body: bytes) -> str:
-    """The message in the body of a request, "" without a body. Raises _Refusal."""
+def _split_target(target: str) -> tuple[str, str]:
+    """The path and the query of a request's target. Raises BadRequest."""
     try:
-        message = json.loads(body or b"{}").get("message", "")
-        message.encode()
-    except (ValueError, AttributeError, RecursionError):
-        raise _Refusal(400, 'the body must be JSON such as {"message": "Hi"}') from None
-    return str(message)
+        parts = urlsplit(target)
+    except ValueError:
+        raise BadRequest(404, _NOTHING_HERE) from None
+    return parts.path, parts.query
 
 
-def _with_query(script: Script, query: Iterable[tuple[str, str]]) -> Script:
-    """The script with what a query changes. Raises ValueError for what it cannot mean."""
-    specs = []
-    at = None
-    for name, value in query:
-        if name == "at":
-            at = _number(name, value)
-        elif name == "events":
-            script = script._replace(events=_number(name, value))
-        elif name == "pace":
-            script = script._replace(pace=_seconds(value))
-        elif name == "fault":
-            specs.append(value)
-        else:
-            specs.append(f"{name}={value}" if value else name)
-    return script._replace(faults=script.faults | Faults(tuple(specs), at))
-
-
-def _number(name: str, value: str) -> int:
-    if not (value.isascii() and value.isdigit() and len(value) <= 10 and 1 <= int(value) <= 10**9):
-        raise ValueError(f"{name} must be a number from 1 to {10**9}")
-    return int(value)
-
-
-def _seconds(value: str) -> float:
-    with contextlib.suppress(ValueError):
-        if 0 <= float(value) <= 3600:
-            return float(value)
-    raise ValueError("pace must be a number of seconds from 0 to 3600")
-
-
-class _Request(NamedTuple):
-    method: str
-    target: str
-    headers: dict[str, str]
-    body: bytes
-
-
-async def _wait_until_sent(raw: socket.socket) -> None:
-    """Wait for what is on its way, since a reset would throw it away, but not for ever."""
-    for _ in range(100):
-        if not _unsent(raw):
+async def _stream(connection: Connection, task: _Task, answer: Answer) -> None:
+    """Send an answer, with the faults of the script."""
+    faults, last = task.script.faults, answer.frames
+    at = faults.at or max(1, last // 2)
+    if task.after and task.after + 1 == at:
+        at = 0  # the fault has happened already, and now the turn goes on
+    pace = max(task.script.pace, SLOW_SECONDS if "slow" in faults else 0.0)
+    encoder = answer.new_encoder()
+    start = anyio.current_time()
+    for sent, (seq, frame) in enumerate(answer.numbered_frames(task.after)):
+        # Without a pace, too, so that other clients have their turn.
+        await anyio.sleep_until(start + sent * pace)
+        end = faults.end_before(seq, at, sent)
+        if end is not None:
+            unfinished = frame.encode() if "cut-in-frame" in faults and seq == at else b""
+            await connection.end_body(end, unfinished)
             return
-        await anyio.sleep(0.01)
+        await connection.send_body(faults.write(frame, seq, at, last, encoder))
+        if "error" in faults and seq == at:
+            break
+    await connection.end_body(BodyEnd.WHOLE)
 
 
-def _unsent(raw: socket.socket) -> int:
-    """The bytes that have not arrived at the other side, 0 where the system does not tell."""
-    try:
-        import fcntl
-        import termios
-
-        answer = fcntl.ioctl(raw.fileno(), termios.TIOCOUTQ, bytes(struct.calcsize("i")))
-    except (ImportError, OSError):
-        return 0
-    (unsent,) = struct.unpack("i", answer)
-    return int(unsent)
-
-
-class _Connection:
-    """HTTP/1.1 on one connection, the server's side."""
-
-    def __init__(self, stream: anyio.abc.SocketStream) -> None:
-        self._stream = stream
-        self._http = h11.Connection(h11.SERVER)
-        self._without_body = False  # as an answer to HEAD
-
-    async def receive_request(self) -> _Request | None:
-        """Read the next request; None if the client has left. Raises _Refusal."""
-        head = await self._next_event()
-        if not isinstance(head, h11.Request):
-            return None
-        self._without_body = head.method == b"HEAD"
-        body = bytearray()
-        size = 0
-        while isinstance(event := await self._next_event(), h11.Data):
-            size += len(event.data)
-            if size <= _MAX_REQUEST:
-                body += event.data
-        if size > _MAX_REQUEST:  # now that all is read, it can hear our answer
-            raise _Refusal(413, f"at most {_MAX_REQUEST} bytes, please")
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers}
-        target = head.target.decode("latin-1")
-        return _Request(head.method.decode("latin-1"), target, headers, bytes(body))
-
-    async def _next_event(self) -> object:
-        try:
-            while (event := self._http.next_event()) is h11.NEED_DATA:
-                try:
-                    self._http.receive_data(await self._stream.receive(_READ))
-                except anyio.EndOfStream:
-                    self._http.receive_data(b"")
-            return event
-        except h11.RemoteProtocolError:
-            raise _Refusal(400, "this is no request of HTTP/1.1") from None
-
-    def next_request(self) -> bool:
-        """Get ready for another request; return whether there can be one."""
-        if self._http.our_state is not h11.DONE or self._http.their_state is not h11.DONE:
-            return False
-        self._http.start_next_cycle()
-        return True
-
-    async def send(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
-        """Send a whole response."""
-        await self.send_head(status, [*headers, ("Content-Length", str(len(body)))])
-        if not self._without_body:
-            await self._send(h11.Data(data=body))
-        await self._send(h11.EndOfMessage())
-
-    async def send_json(self, status: int, body: dict[str, str]) -> None:
-        """Send a whole response with a JSON body."""
-        text = b"" if status in (204, 304) else json.dumps(body).encode()
-        await self.send(status, [("Content-Type", "application/json")], text)
-
-    async def send_head(self, status: int, headers: list[tuple[str, str]]) -> None:
-        """Send the head of a response; without a length its body is chunked."""
-        await self._send(h11.Response(status_code=status, headers=headers))
-
-    async def send_body(self, data: bytes) -> None:
-        """Send a piece of the body."""
-        await self._send(h11.Data(data=data))
-
-    async def end_body(self, end: End) -> None:
-        """End the body in a good way or in a bad one."""
-        if end is End.CLEAN:
-            await self._send(h11.EndOfMessage())
-            return
-        if end is End.CUT:
-            await self._stream.send(b"4")
-        elif end is End.RESET:
-            raw = self._stream.extra(anyio.abc.SocketAttribute.raw_socket)
-            await _wait_until_sent(raw)
-            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        elif end is End.STALL:
-            await self._wait_until_left()
-        raise _Hangup
-
-    async def _wait_until_left(self) -> None:
-        try:
-            while True:
-                await self._stream.receive(_READ)
-        except anyio.EndOfStream:
-            return
-
-    async def _send(self, event: h11.Event) -> None:
-        await self._stream.send(self._http.send(event) or b"")
+async def _replay(connection: Connection, recording: Recording) -> None:
+    """Send a recording at its own pace."""
+    start = anyio.current_time()
+    for seconds, data in recording.chunks:
+        size = recording.chunk_size or len(data) or 1
+        for place in range(0, len(data), size):
+            await anyio.sleep_until(start + seconds)
+            await connection.send_body(data[place : place + size])
+    await connection.end_body(recording.end)

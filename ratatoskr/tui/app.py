@@ -183,8 +183,8 @@ class RatatoskrApp(App[None], inherit_bindings=False):
     @work(group="server", exit_on_error=False, description="the demo server")
     async def _serve_worker(self) -> None:
         try:
-            async with DemoServer(Script(pace=_DEMO_PACE)).listening() as url:
-                self._url = url
+            async with DemoServer(Script(pace=_DEMO_PACE)).listening() as base_url:
+                self._url = f"{base_url}/turns"
                 self._write(
                     Kind.EVENT, "A demo server of the app's own answers. F1 shows the keys."
                 )

@@ -5,9 +5,9 @@ import signal
 import sys
 
 import pytest
+from support.demo import demo_turn
 from support.frames import done
 
-from ratatoskr._demo.mimir import Turn
 from ratatoskr_proto import encode_event
 
 if os.name != "posix":
@@ -73,7 +73,7 @@ def test_stdin_that_is_closed_is_one_line(run_process):
 
 
 def test_the_turn_that_once_crashed_is_read_to_its_end(run_process):
-    turn = b"".join(chunk for _, chunk in Turn(93, "Hi", 1100).chunks())
+    turn = demo_turn()
     run = run_process("decode", stdin=turn)
     assert len(run.lines) == 1099
     assert (run.said[0], run.code) == ("[done]", 0)

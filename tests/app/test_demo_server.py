@@ -2,14 +2,26 @@
 
 import contextlib
 import json
+import logging.handlers
+import queue
 import socket
+import struct
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 import anyio
 import pytest
-from support.demo import TIMEOUT, ask, connected, demo_serving, error_of, resume_turn, start_turn
+from support.demo import (
+    TIMEOUT,
+    answering,
+    ask,
+    connected,
+    demo_serving,
+    error_of,
+    resume_turn,
+    start_turn,
+)
 
 from ratatoskr.demo_server import DemoServer, Script
 from ratatoskr_proto import EventStreamDecoder
@@ -78,20 +90,20 @@ def test_a_message_is_not_required(url):
 
 
 @pytest.mark.parametrize("seq", [1, 2, 10, 19])
-def test_a_turn_is_resumed_from_the_frame_behind(fresh_url, seq):
+def test_a_turn_is_resumed_after_a_frame(fresh_url, seq):
     whole = start_turn(fresh_url)
     rest = resume_turn(fresh_url, f"93:{seq}")
     assert whole.endswith(rest)
     assert ids(rest)[0] == f"93:{seq + 1}"
 
 
-def test_a_finished_turn_is_replayable_again_and_again(fresh_url):
+def test_a_finished_turn_can_be_resumed_any_number_of_times(fresh_url):
     whole = start_turn(fresh_url)
     start_turn(fresh_url)
     assert {resume_turn(fresh_url, "93:0") for _ in range(3)} == {whole}
 
 
-def test_a_turn_that_was_resumed_behind_its_end_ends_again(fresh_url):
+def test_a_turn_that_is_resumed_after_its_end_ends_again(fresh_url):
     start_turn(fresh_url)
     assert ids(resume_turn(fresh_url, "93:20")) == ["93:20"]
 
@@ -128,7 +140,7 @@ def test_a_frame_that_the_turn_does_not_have_is_404(fresh_url, seq):
 
 
 @pytest.mark.parametrize("id", ["93", "93:", ":1", "93:1:2", "-93:1", "93:1x", "x", "9" * 40])
-def test_an_id_that_is_none_is_400_and_told_how_it_is_written(url, id):
+def test_a_malformed_id_is_400_with_a_wellformed_one(url, id):
     status, error = error_of(ask(url, "GET", Last_Event_ID=id))
     assert (status, "such as 93:1077" in error) == (400, True)
 
@@ -155,7 +167,7 @@ def test_get_without_an_id_starts_a_turn(url, headers):
     ],
     ids=lambda body: repr(body[:16]),
 )
-def test_a_body_that_cannot_be_meant_is_400(url, body):
+def test_an_invalid_body_is_400_with_a_valid_one(url, body):
     status, error = error_of(ask(url, "POST", body=body))
     assert (status, '{"message": "Hi"}' in error) == (400, True)
 
@@ -208,27 +220,27 @@ def test_head_is_answered_without_a_body(url, target):
         "a=b=c",
     ],
 )
-def test_a_query_that_means_nothing_is_400(url, query):
+def test_an_invalid_query_is_400(url, query):
     status, error = error_of(ask(url, "POST", f"/turns?{query}"))
     assert status == 400
     assert error.isprintable()
 
 
 @pytest.mark.parametrize("query", ["pace=x", "pace=nan"])
-def test_a_pace_that_is_none_is_told_what_would_be_one(url, query):
+def test_an_invalid_pace_is_400_with_what_would_be_valid(url, query):
     error = error_of(ask(url, "POST", f"/turns?{query}"))[1]
     assert error == "pace must be a number of seconds from 0 to 3600"
 
 
 @pytest.mark.parametrize("size", [1024 * 1024 + 1, 20 * 1024 * 1024])
-def test_a_huge_body_is_413_and_the_connection_lives_on(url, size):
+def test_a_huge_body_is_413_and_the_connection_goes_on(url, size):
     with connected(url) as connection:
         for _ in range(2):
             connection.request("POST", "/turns", b"x" * size)
             response = connection.getresponse()
             assert (response.status, json.load(response)) == (
                 413,
-                {"error": "at most 1048576 bytes, please"},
+                {"error": "a request can have 1048576 bytes at most"},
             )
 
 
@@ -243,7 +255,7 @@ def test_a_huge_body_is_413_and_the_connection_lives_on(url, size):
     ],
     ids=lambda request_bytes: repr(request_bytes[:20]),
 )
-def test_what_is_no_http_is_400_and_the_server_lives_on(url, request_bytes):
+def test_bytes_that_are_not_http_are_400_and_the_server_goes_on(url, request_bytes):
     with raw_connection(url) as connection:
         connection.sendall(request_bytes)
         assert connection.recv(65536).startswith(b"HTTP/1.1 400 ")
@@ -260,7 +272,7 @@ def raw_connection(url):
         yield connection
 
 
-def test_a_connection_is_used_again_whatever_was_answered(url):
+def test_a_connection_is_used_again_whatever_the_response_was(url):
     requests = [
         ("POST", "/turns?events=2", 200),
         ("POST", "/turns?html", 200),
@@ -303,7 +315,7 @@ def test_http_1_0_is_answered_up_to_the_close(url):
 
 
 @pytest.mark.parametrize("received", [0, 1, 1000])
-def test_a_client_that_leaves_disturbs_nobody(url, received):
+def test_a_client_that_leaves_disturbs_no_other(url, received):
     with raw_connection(url) as connection:
         connection.sendall(b"POST /turns?events=100000 HTTP/1.1\r\nHost: x\r\n\r\n")
         assert len(connection.recv(received)) <= received
@@ -315,9 +327,39 @@ def test_a_client_that_leaves_disturbs_nobody(url, received):
     [b"", b"POST /tur", b"POST /turns HTTP/1.1\r\nHost: x\r\n", b"GET /" + b"x" * 200_000],
     ids=lambda sent: repr(sent[:20]),
 )
-def test_a_client_that_leaves_while_it_asks_disturbs_nobody(url, sent):
+def test_a_client_that_leaves_while_it_asks_disturbs_no_other(url, sent):
     with raw_connection(url) as connection:
         connection.sendall(sent)
+    start_turn(url, "/turns?events=1")
+
+
+def test_a_client_that_resets_while_it_is_being_reset_disturbs_no_other(url):
+    for _ in range(3):
+        with socket.socket() as client:
+            # So small a buffer that bytes are still on their way when the server wants to reset.
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+            client.settimeout(TIMEOUT)
+            client.connect((urlsplit(url).hostname, urlsplit(url).port))
+            client.sendall(b"POST /turns?reset&at=300 HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert client.recv(1) == b"H"
+            start_turn(url, "/turns?events=1000")  # meanwhile the server has come to the reset
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    start_turn(url, "/turns?events=1")
+
+
+def test_a_connection_that_fails_is_logged_and_the_others_go_on(url, monkeypatch):
+    def broken(*args):
+        raise ZeroDivisionError
+
+    records = queue.SimpleQueue()
+    logger = logging.getLogger("ratatoskr.demo_server")
+    with monkeypatch.context() as patch, raw_connection(url) as connection:
+        patch.setattr(logger, "handlers", [logging.handlers.QueueHandler(records)])
+        patch.setattr(logger, "propagate", False)
+        patch.setattr(DemoServer, "_understand", broken)
+        connection.sendall(b"POST /turns HTTP/1.1\r\nHost: x\r\n\r\n")
+        record = records.get(timeout=TIMEOUT)
+    assert record.getMessage().startswith("one connection failed\nTraceback")
     start_turn(url, "/turns?events=1")
 
 
@@ -343,14 +385,18 @@ def test_many_clients_are_served_at_once():
 def test_it_listens_on_loopback_at_a_free_port(url):
     assert urlsplit(url).hostname == "127.0.0.1"
     assert urlsplit(url).port > 0
-    assert urlsplit(url).path == "/turns"
+
+
+def test_it_gives_the_address_without_a_path():
+    with answering(Script()) as base_url:
+        assert base_url == f"http://127.0.0.1:{urlsplit(base_url).port}"
 
 
 def test_it_listens_on_ipv6():
     try:
-        with demo_serving(host="::1", events=1) as url:
-            assert url.startswith("http://[::1]:")
-            start_turn(url)
+        with answering(Script(events=1), host="::1") as base_url:
+            assert base_url.startswith("http://[::1]:")
+            start_turn(base_url)
     except OSError:
         pytest.skip("needs IPv6 on loopback")
 
@@ -362,6 +408,22 @@ def test_a_port_that_is_taken_is_an_os_error(url):
 
     with pytest.raises(OSError, match="in use"):
         anyio.run(main)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"events": 0}, "events must be a number from 1 to 1000000000"),
+        ({"events": 10**9 + 1}, "events must be a number from 1 to 1000000000"),
+        ({"pace": -1}, "pace must be a number of seconds from 0 to 3600"),
+        ({"pace": float("nan")}, "pace must be a number of seconds from 0 to 3600"),
+        ({"text": "\ud800"}, "text must not contain a lone surrogate"),
+        ({"reasoning": "\ud800"}, "reasoning must not contain a lone surrogate"),
+    ],
+)
+def test_a_script_refuses_what_the_server_cannot_do(values, message):
+    with pytest.raises(ValueError, match=message):
+        Script(**values)
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])

@@ -5,31 +5,36 @@ import json
 
 import anyio
 import pytest
-from support.demo import demo_serving, resume_turn, start_turn
+from support.demo import ask, demo_serving, error_of, resume_turn
 
-from ratatoskr._demo.faults import FAULTS, Faults
+from ratatoskr._demo.faults import FAULTS
 from ratatoskr.cli import _run_turn
+from ratatoskr.demo_server import Faults
 from ratatoskr_proto import Done, RatatoskrError, SseId
 from ratatoskr_transports.anyio import reconnect_turn, stream_turn
 
 DROPPED = "[connection_dropped] last_sse_id=93:9 reason="
 
-# The fault, how the turn of 20 frames ends then, and how many events there are before.
+# The fault at frame 10, how the turn of 20 frames ends then, and how many texts come before.
 ENDINGS = [
-    ("empty", "[done]", 18),
-    ("bad-json", "[malformed_sse_data] raw='not-json'", 9),
-    ("bad-id", "[malformed_sse_id] raw='not-an-id'", 9),
-    ("flip", "[turn_id_flip] expected=93 got=94", 9),
-    ("no-done", "[connection_dropped] last_sse_id=93:19 reason='end of stream'", 19),
-    ("error", "[error] message='out of mead'", 9),
-    ("stall", f"{DROPPED}'read timeout'", 9),
+    ("ends-early", f"{DROPPED}'end of stream'", 9),
+    ("no-done", f"{DROPPED}'end of stream'", 9),
+    ("cut-at-frame", f"{DROPPED}'cut body'", 9),
+    ("cut-in-frame", f"{DROPPED}'cut body; unfinished event lost'", 9),
+    ("cut-chunk", f"{DROPPED}'cut body; unfinished event lost'", 9),
     ("reset", f"{DROPPED}'reset", 9),
-    ("cut-chunk", f"{DROPPED}'cut body'", 9),
-    ("slow", "[done]", 19),
-    ("huge", "[event_too_large] limit=16777216", 9),
-    ("html", "[connect_failed] status=200 reason='content-type' body=", 0),
+    ("stall", f"{DROPPED}'read timeout'", 9),
+    ("error", "[error] message='out of mead'", 9),
+    ("bad-json", "[malformed_sse_data] raw='not-json'", 9),
+    ("empty", "[done]", 18),
+    ("keepalive", "[done]", 19),
     ("status=503", "[connect_failed] status=503 reason='status' body=", 0),
     ("status=204", "[connect_failed] status=204 reason='status' body=''", 0),
+    ("html", "[connect_failed] status=200 reason='content-type' body=", 0),
+    ("bad-id", "[malformed_sse_id] raw='not-an-id'", 9),
+    ("flip", "[turn_id_flip] expected=93 got=94", 9),
+    ("huge", "[event_too_large] limit=16777216", 9),
+    ("slow", "[done]", 1),
     ("drop-every=9", f"{DROPPED}'reset", 9),
 ]
 NAMES = [name for name, _, _ in ENDINGS]
@@ -53,38 +58,34 @@ def read(start, *args, **options):
 
 @pytest.fixture
 def label_of(capsys):
-    """The label with which a turn ends, and the number of events before it that are no ending."""
+    """The label with which a turn ends, and the number of texts before it."""
 
     def label_of(url, **options):
         turn = stream_turn(url, json={"message": "Hi"}, **options)
         anyio.run(functools.partial(_run_turn, turn, as_json=True))
         out, err = capsys.readouterr()
         types = [json.loads(line)["type"] for line in out.splitlines()]
-        return err.strip(), sum(type == "text" for type in types)
+        return err.strip(), types.count("text")
 
     return label_of
 
 
-def short(fault):
-    """Options that keep a test of this fault short."""
-    return {"read_timeout": 0.2} if fault == "stall" else {}
+def test_every_fault_of_turns_is_here():
+    of_turns = [fault for fault in FAULTS if fault.dialects is None or "turn" in fault.dialects]
+    names = {fault.name for fault in of_turns} | {fault.alias for fault in of_turns} - {""}
+    assert {name.partition("=")[0] for name in NAMES} == names
 
 
-def fewer(fault):
-    """A slow turn is the same with fewer frames."""
-    return {"slow": 2}.get(fault, 20)
-
-
-def test_every_fault_is_here():
-    assert {name.partition("=")[0] for name in NAMES} == {fault.name for fault in FAULTS}
-
-
-@pytest.mark.parametrize(("fault", "label", "count"), ENDINGS, ids=NAMES)
-def test_for_every_request(label_of, fault, label, count):
-    with demo_serving(fault, at=10, events=fewer(fault)) as url:
-        said, texts = label_of(url, **short(fault))
+@pytest.mark.parametrize(("fault", "label", "texts"), ENDINGS, ids=NAMES)
+def test_each_fault_is_seen_by_a_client(label_of, fault, label, texts):
+    options = {"read_timeout": 0.2} if fault == "stall" else {}
+    with demo_serving(events=2 if fault == "slow" else 20) as url:
+        said, count = label_of(url, headers={"X-Fault": f"{fault},at=10"}, **options)
     assert said.startswith(label)
-    assert texts == (1 if fault == "slow" else count)
+    assert count == texts
+
+
+# Who asks
 
 
 @pytest.fixture(scope="module")
@@ -93,43 +94,90 @@ def url():
         yield url
 
 
-@pytest.mark.parametrize(("fault", "label", "count"), ENDINGS, ids=NAMES)
-def test_for_one_request_by_its_query(label_of, url, fault, label, count):
-    number = int(start_turn(url)[4:].partition(b":")[0]) + 1
-    query = f"?{fault}&at=10&events={fewer(fault)}"
-    said, texts = label_of(url + query, **short(fault))
-    renumbered = label.replace("=93", f"={number}").replace("got=94", f"got={number + 1}")
-    assert said.startswith(renumbered)
-    assert texts == (1 if fault == "slow" else count)
+@pytest.mark.parametrize(
+    "query",
+    [
+        "bad-json&at=10",
+        "bad-json",
+        "fault=bad-json&at=10",
+        "bad-json=&at=10",
+        "at=10&bad-json",
+        "fault=bad-json,at=10,id=mine",
+        "fault=keepalive&bad-json&at=10",
+    ],
+)
+def test_a_fault_of_one_request_by_its_query(label_of, url, query):
+    assert label_of(f"{url}?{query}") == ("[malformed_sse_data] raw='not-json'", 9)
     assert label_of(url) == ("[done]", 19)
 
 
-@pytest.mark.parametrize("query", ["?fault=bad-json&at=10", "?bad-json=&at=10", "?at=10&bad-json"])
-def test_a_query_may_be_written_in_other_ways(label_of, url, query):
-    assert label_of(url + query) == ("[malformed_sse_data] raw='not-json'", 9)
+@pytest.mark.parametrize(
+    "header", ["bad-json", "bad-json,at=10", "at=10,bad-json", "keepalive,bad-json,id=a b"]
+)
+def test_a_fault_of_one_request_by_its_header(label_of, url, header):
+    headers = {"x-fault": header}
+    assert label_of(url, headers=headers) == ("[malformed_sse_data] raw='not-json'", 9)
+    assert label_of(url) == ("[done]", 19)
 
 
-def test_the_place_of_a_fault_is_the_middle_of_the_turn_unless_given(label_of, url):
-    assert label_of(url + "?bad-json")[1] == 9
-    assert label_of(url + "?bad-json&at=3")[1] == 2
-    assert label_of(url + "?bad-json&events=1")[1] == 0
+def test_a_header_that_is_sent_twice_has_the_faults_of_both(label_of, url):
+    headers = [("X-Fault", "bad-json"), ("X-Fault", "at=3")]
+    assert label_of(url, headers=headers) == ("[malformed_sse_data] raw='not-json'", 2)
 
 
-def test_a_place_behind_the_turn_is_none(label_of, url):
-    assert label_of(url + "?bad-json&at=21") == ("[done]", 19)
+def test_a_request_adds_to_the_faults_of_the_server(label_of):
+    with demo_serving("empty,at=5", events=20) as url:
+        assert label_of(url) == ("[done]", 17)
+        assert label_of(f"{url}?bad-json") == ("[malformed_sse_data] raw='not-json'", 4)
+        headers = {"X-Fault": "at=12"}
+        assert label_of(f"{url}?bad-json", headers=headers)[1] == 10
 
 
-def test_a_query_adds_to_the_faults_of_the_server(label_of):
-    with demo_serving("empty", at=5, events=20) as url:
-        assert label_of(url + "?bad-json") == ("[malformed_sse_data] raw='not-json'", 4)
-        assert label_of(url + "?bad-json&at=12") == ("[malformed_sse_data] raw='not-json'", 10)
+def test_a_fault_is_in_the_middle_unless_told_otherwise(label_of, url):
+    assert label_of(f"{url}?bad-json&at=3")[1] == 2
+    assert label_of(f"{url}?bad-json&events=1")[1] == 0
+
+
+def test_a_fault_after_the_end_of_the_turn_does_not_happen(label_of, url):
+    assert label_of(f"{url}?bad-json&at=21") == ("[done]", 19)
+
+
+# How often
+
+
+def statuses(url, *headers):
+    return [ask(url, "POST", "/turns?events=1", X_Fault=header)[0] for header in headers]
+
+
+def test_a_fault_happens_to_the_first_requests_with_this_very_header(url):
+    asked = ["status=429,times=2"] * 4
+    assert statuses(url, *asked) == [429, 429, 200, 200]
+    of_ones_own = ["status=429,times=1,id=a", "status=429,times=1,id=b"]
+    assert statuses(url, *of_ones_own * 2) == [429, 429, 200, 200]
+
+
+def test_a_query_and_the_server_itself_can_say_how_often_too(url):
+    target = "/turns?status=503&times=1&events=1"
+    assert [ask(url, "POST", target)[0] for _ in range(2)] == [503, 200]
+    with demo_serving("status=503", "times=2", events=1) as url:
+        assert [ask(url, "POST")[0] for _ in range(3)] == [503, 503, 200]
+
+
+def test_the_newest_thousand_headers_are_remembered(url):
+    def asked(word):
+        return f"status=429,times=1,id={word}"
+
+    assert statuses(url, asked("first"), asked("first")) == [429, 200]
+    assert set(statuses(url, *(asked(word) for word in range(999)))) == {429}
+    assert statuses(url, asked("first")) == [200]  # and so it is the newest
+    assert statuses(url, asked("more"), asked(0), asked("first")) == [429, 429, 200]
 
 
 # Resumption
 
 
-@pytest.mark.parametrize("fault", ["reset", "cut-chunk", "bad-json", "bad-id", "flip", "huge"])
-def test_a_turn_that_is_resumed_behind_a_fault_goes_on(fault):
+@pytest.mark.parametrize("fault", ["reset", "cut-in-frame", "bad-json", "bad-id", "flip"])
+def test_a_turn_that_is_resumed_after_a_fault_goes_on(fault):
     with demo_serving(fault, events=20) as url:
         before, error = read(stream_turn, url, json={})
         rest, no_error = read(reconnect_turn, url, before[-1].sse_id)
@@ -138,7 +186,7 @@ def test_a_turn_that_is_resumed_behind_a_fault_goes_on(fault):
     assert [event.sse_id.seq for event in before + rest] == list(range(1, 21))
 
 
-def test_a_turn_that_drops_again_and_again_comes_whole_in_pieces():
+def test_a_turn_that_drops_over_and_over_comes_whole_in_pieces():
     with demo_serving("drop-every=100", events=1100) as url:
         events, error = read(stream_turn, url, json={"message": "Hi"})
         connections = 1
@@ -153,7 +201,7 @@ def test_a_turn_that_drops_again_and_again_comes_whole_in_pieces():
     assert seqs == [seq for seq in range(1, 1101) if seq != 1078]
 
 
-def test_a_fault_may_be_asked_for_in_a_resumption(url):
+def test_a_fault_may_be_asked_for_when_a_turn_is_resumed(url):
     before, _ = read(stream_turn, f"{url}?reset&at=5", json={})
     last = before[-1].sse_id
     rest, error = read(reconnect_turn, f"{url}?bad-json&at=8", last)
@@ -172,21 +220,31 @@ def test_each_name_has_a_line_of_help():
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("nope", "there is no fault 'nope'; there are empty, bad-json, "),
+        ("nope", "there is no fault 'nope'; the faults are ends-early, cut-at-frame, "),
+        ("bad-json,nope", "there is no fault 'nope'; "),
         ("", "there is no fault ''"),
         ("\x1b", r"there is no fault '\x1b'"),
         ("empty=1", "the fault empty takes no number"),
-        ("status", "the fault status is written status=N, N from 200 to 599"),
-        ("status=99", "N from 200 to 599"),
-        ("status=600", "N from 200 to 599"),
-        ("status=٢٠٠", "N from 200 to 599"),
-        ("status=0000000200x", "N from 200 to 599"),
-        ("drop-every=0", "the fault drop-every is written drop-every=N, N from 1 to 1000000000"),
-        ("drop-every=" + "9" * 5000, "N from 1 to 1000000000"),
+        ("status", "status=N takes a number from 200 to 599"),
+        ("status=99", "from 200 to 599"),
+        ("status=600", "from 200 to 599"),
+        ("status=٢٠٠", "from 200 to 599"),
+        ("status=0000000200x", "from 200 to 599"),
+        ("drop-every=0", "drop-every=N takes a number from 1 to 1000000000"),
+        ("drop-every=" + "9" * 5000, "from 1 to 1000000000"),
+        ("stall,at=0", "at=N takes a number from 1 to 1000000000"),
+        ("stall,times=x", "times=N takes a number from 1 to 1000000000"),
     ],
     ids=lambda text: text[:30],
 )
-def test_what_is_no_fault_is_told_what_would_be_one(spec, message):
+def test_an_unknown_fault_is_an_error_that_lists_the_others(spec, message):
     with pytest.raises(ValueError) as refusal:  # noqa: PT011
         Faults((spec,))
     assert message in str(refusal.value)
+
+
+@pytest.mark.parametrize("header", ["nope", "", "bad-json=7", "bad-json,at=x", "no-end-mark"])
+def test_a_header_that_asks_for_no_fault_of_turns_is_400(url, header):
+    status, error = error_of(ask(url, "POST", X_Fault=header))
+    assert status == 400
+    assert error.isprintable()

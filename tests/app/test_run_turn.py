@@ -4,9 +4,9 @@ import asyncio
 import json
 
 import pytest
+from support.demo import demo_turn
 from support.endings import ENDS, IDS
 
-from ratatoskr._demo.mimir import Turn
 from ratatoskr.cli import _run_turn
 from ratatoskr_proto import Done, RatatoskrError, SseId, Text, Unknown, encode_event
 from ratatoskr_transports import TurnStream
@@ -84,7 +84,7 @@ def test_the_raw_data_is_cut_at_200_characters(show):
 
 @pytest.mark.parametrize("size", [1, 7, 4096, 10**6])
 def test_a_long_turn_with_the_frame_that_once_crashed_comes_to_its_end(show, size):
-    body = b"".join(chunk for _, chunk in Turn(93, "Hi", 1100).chunks())
+    body = demo_turn()
     pieces = [body[start : start + size] for start in range(0, len(body), size)]
     code, out, said = show(TurnStream(Source(*pieces)), as_json=True)
     events = [json.loads(line) for line in out.splitlines()]

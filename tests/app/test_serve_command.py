@@ -1,7 +1,5 @@
 """``ratatoskr serve`` as a process: where it listens, how it ends, what it replays."""
 
-import base64
-import json
 import os
 import signal
 import socket
@@ -16,11 +14,7 @@ if os.name != "posix":
 pytestmark = pytest.mark.usefixtures("heed_ctrl_c")
 
 TIMEOUT = 30
-TURN = (
-    b'id: 7:1\ndata: {"type": "text", "text": "Hi"}\n\n'
-    b"id: 7:2\n\n: keep-alive\n\n"
-    b'id: 7:3\ndata: {"type": "done"}\n\n'
-)
+TURN = b'id: 7:1\ndata: {"type": "text", "text": "Hi"}\n\nid: 7:2\ndata: {"type": "done"}\n\n'
 
 
 @pytest.fixture
@@ -36,21 +30,20 @@ def serve(start):
     return serve
 
 
-def recording(*chunks, end="end of stream", every=0.0):
-    lines = [{"ratatoskr_recording": 1, "content_type": "text/event-stream"}]
-    for index, chunk in enumerate(chunks):
-        lines.append({"t": index * every, "data": base64.b64encode(chunk).decode()})
-    return "".join(json.dumps(line) + "\n" for line in [*lines, {"end": end}])
-
-
 @pytest.fixture
 def file(tmp_path):
     return tmp_path / "recorded"
 
 
 def test_it_says_where_it_listens_and_serves_there(serve):
-    _, url = serve("--pace", "0", "--events", "20")
+    process, url = serve("--pace", "0", "--events", "20")
     assert urlsplit(url).hostname == "127.0.0.1"
+    base_url = url.removesuffix("/turns")
+    assert [process.stdout.readline().decode() for _ in range(3)] == [
+        f"OPENAI_BASE_URL={base_url}/v1\n",
+        f"ANTHROPIC_BASE_URL={base_url}\n",
+        f"GOOGLE_GEMINI_BASE_URL={base_url}\n",
+    ]
     whole = start_turn(url)
     assert whole.count(b"\n\n") == 20
     assert whole.endswith(resume_turn(url, "93:15"))
@@ -69,7 +62,6 @@ def test_ctrl_c_ends_it_with_a_line(serve):
     process.send_signal(signal.SIGINT)
     assert process.wait(TIMEOUT) == 130
     assert process.stderr.read() == b"ratatoskr: interrupted\n"
-    assert process.stdout.read() == b""
 
 
 def test_ctrl_c_ends_it_with_a_line_while_it_serves(serve):
@@ -88,67 +80,16 @@ def test_without_a_reader_it_ends_in_silence(run_process, gone):
     assert (run.code, run.stderr) == (0, b"")
 
 
-def test_it_lives_on_when_nobody_reads_on(serve):
+def test_it_goes_on_when_its_stdout_is_closed(serve):
     process, url = serve("--pace", "0", "--events", "20")
     process.stdout.close()
     assert start_turn(url).endswith(b'{"type": "done", "frames": 20}\n\n')
 
 
-# Replays
-
-
-def test_a_recording_is_replayed(serve, file, run_main):
-    file.write_text(recording(TURN[:9], b"", TURN[9:60], TURN[60:], every=3.0))
-    _, url = serve("--replay", str(file), "--speed", "1000")
-    assert start_turn(url) == TURN
-    assert start_turn(url, "/any/other/path") == TURN
-    run = run_main("turn", url, "-m", "Hi")
-    assert (run.stdout, run.said, run.code) == (b"Hi", ["[done]"], 0)
-
-
-def test_a_raw_stream_is_served_in_chunks_of_a_size(serve, file):
+def test_a_recording_is_replayed(serve, file):
     file.write_bytes(TURN)
-    _, url = serve("--replay", str(file), "--chunk-size", "1")
-    parts = urlsplit(url)
-    with socket.create_connection((parts.hostname, parts.port), TIMEOUT) as client:
-        client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-        received = b""
-        while piece := client.recv(65536):
-            received += piece
-    body = received.partition(b"\r\n\r\n")[2]
-    assert body == b"".join(b"1\r\n%c\r\n" % byte for byte in TURN) + b"0\r\n\r\n"
-
-
-ENDS = {
-    "end of stream": "end of stream",
-    "cut body (RemoteProtocolError)": "cut body",
-    "reset (ConnectionResetError)": "reset",
-    "read timeout": "read timeout",
-}
-
-
-@pytest.mark.parametrize(("end", "reason"), ENDS.items(), ids=ENDS)
-def test_a_recording_ends_as_it_ended(serve, file, run_main, end, reason):
-    file.write_text(recording(TURN[:60], end=end))
-    _, url = serve("--replay", str(file))
-    run = run_main("turn", url, "-m", "Hi", "--read-timeout", "0.2")
-    assert run.said[0].startswith(f"[connection_dropped] last_sse_id=7:1 reason='{reason}")
-    assert run.code == 21
-
-
-def test_a_recording_in_which_nothing_came_is_replayed(serve, file):
-    file.write_text(recording())
-    _, url = serve("--replay", str(file))
-    assert start_turn(url) == b""
-
-
-def test_what_turn_recorded_is_served_again(serve, file, run_main):
-    _, url = serve("--pace", "0")
-    first = run_main("turn", url, "-m", "Hi", "--json", "--record", str(file))
-    _, replay_url = serve("--replay", str(file), "--speed", "1e9")
-    second = run_main("turn", replay_url, "-m", "Hi", "--json")
-    assert len(first.lines) == 1099
-    assert (second.lines, second.said, second.code) == (first.lines, ["[done]"], 0)
+    _, url = serve("--replay", str(file), "--speed", "1000", "--chunk-size", "10")
+    assert start_turn(url) == TURN
 
 
 # What it refuses
@@ -181,9 +122,11 @@ def test_a_host_that_is_none_of_ours_is_one_line(refused, host):
     assert "None" not in line
 
 
-def test_a_fault_that_is_none_is_one_line_with_those_that_there_are(refused):
+def test_an_unknown_fault_is_one_line_that_lists_the_others(refused):
     line = refused("--fault", "nope")
-    assert line.startswith("ratatoskr: there is no fault 'nope'; there are empty, bad-json, ")
+    assert line.startswith(
+        "ratatoskr: there is no fault 'nope'; the faults are ends-early, cut-at-frame, "
+    )
 
 
 @pytest.mark.parametrize(
@@ -206,8 +149,48 @@ def test_a_value_out_of_range_is_one_line(refused, options):
     assert options[0] in refused(*options)
 
 
-def test_a_chunk_size_without_a_replay_is_wrong_usage(refused):
-    assert refused("--chunk-size", "1") == "ratatoskr: --chunk-size needs --replay"
+def test_a_text_that_is_not_utf_8_is_one_line(refused):
+    assert refused("--text", "\udcff") == "ratatoskr: text must not contain a lone surrogate"
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--chunk-size=1"], "--chunk-size needs --replay"),
+        (["--speed=1"], "--speed needs --replay"),
+        (["--at=5"], "--at needs a fault that happens at a frame"),
+        (["--at=5", "--fault=slow"], "--at needs a fault that happens at a frame"),
+        (["--fault=status=503,at=5"], "--at needs a fault that happens at a frame"),
+        (
+            ["--at=1101", "--fault=reset"],
+            "--at 1101 is after the end: an answer has 1100 frames",
+        ),
+        (
+            ["--at=21", "--fault=reset", "--events=20"],
+            "--at 21 is after the end: an answer has 20 frames",
+        ),
+        # One of OpenAI's responses is the longest.
+        (
+            ["--at=9", "--fault=reset", "--text=Hi"],
+            "--at 9 is after the end: an answer has 8 frames",
+        ),
+        *(
+            (["--replay=x", option], f"{option.split('=')[0]} does not go with --replay")
+            for option in (
+                "--fault=reset",
+                "--at=1",
+                "--events=9",
+                "--pace=0",
+                "--text=Hi",
+                "--reasoning=Hm",
+                "--model=m",
+            )
+        ),
+    ],
+    ids=lambda part: " ".join(part) if isinstance(part, list) else "",
+)
+def test_options_that_would_do_nothing_are_wrong_usage(refused, options, line):
+    assert refused(*options) == f"ratatoskr: {line}"
 
 
 def test_a_file_that_is_missing_is_one_line(refused, file):
@@ -216,6 +199,6 @@ def test_a_file_that_is_missing_is_one_line(refused, file):
 
 
 def test_a_recording_that_cannot_be_read_is_one_line(refused, file):
-    file.write_text(recording(TURN).replace("data", "date", 1))
+    file.write_text('{"ratatoskr_recording": 1}\n{"t": 0.0, "date": ""}\n')
     line = refused("--replay", str(file))
     assert line == f"ratatoskr: '{file}': line 2 of the recording cannot be read"

@@ -225,8 +225,8 @@ def test_bad_data_shows_its_label_and_the_next_message_works():
 async def served(pilot, query, message="Hello"):
     """Send a message to a demo server of the test's own, and wait for the end of the turn."""
     app = pilot.app
-    async with DemoServer(Script()).listening() as url:
-        app._url = url + query
+    async with DemoServer(Script()).listening() as base_url:
+        app._url = f"{base_url}/turns{query}"
         await send(pilot, message)
         await until(pilot, lambda: shown(app).count("\n[") > 0)
         await idle_again(pilot)

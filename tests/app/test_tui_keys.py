@@ -121,8 +121,8 @@ def test_ctrl_r_does_nothing_while_a_turn_runs():
 def test_a_turn_dropped_again_and_again_by_the_server_comes_whole():
     async def scenario(pilot):
         app = pilot.app
-        async with DemoServer(Script()).listening() as url:
-            app._url = f"{url}?drop-every=3&events=8"
+        async with DemoServer(Script()).listening() as base_url:
+            app._url = f"{base_url}/turns?drop-every=3&events=8"
             await send(pilot, "Hi")
             for _ in range(2):
                 await idle_again(pilot)

@@ -23,8 +23,8 @@ def connecting(policy=IN_NO_TIME, **options):
 @contextlib.asynccontextmanager
 async def dropping(app, query):
     """A demo server for the app."""
-    async with DemoServer(Script()).listening() as url:
-        app._url = f"{url}?{query}"
+    async with DemoServer(Script()).listening() as base_url:
+        app._url = f"{base_url}/turns?{query}"
         yield
 
 

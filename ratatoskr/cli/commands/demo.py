@@ -1,4 +1,4 @@
-"""``ratatoskr demo``: server and client in one go."""
+"""``ratatoskr demo``: a server and its client in one process."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import asyncio
 import click
 
 from ..._connector import Connector
+from ..._demo.questions import TURNS_PATH
 from ...demo_server import DEFAULT_EVENTS, DemoServer, Script
 from ..connect import show_stream
 from ..show_turn import TurnPrinter
@@ -15,7 +16,7 @@ _PACE = 0.01  # seconds between frames: pleasant to read along
 
 
 @click.command(short_help="Show a long turn, with no network and no keys.")
-@click.option("--fast", is_flag=True, help="As fast as it goes.")
+@click.option("--fast", is_flag=True, help="Without a pause between frames.")
 @click.option(
     "--events",
     type=click.IntRange(min=1, max=10**9),
@@ -40,11 +41,11 @@ def demo(fast: bool, events: int, as_json: bool) -> int:
 
 
 async def _demo(script: Script, as_json: bool) -> int:
-    async with DemoServer(script).listening() as url:
+    async with DemoServer(script).listening() as base_url:
         return await show_stream(
             Connector(trust_env=False),
             TurnPrinter(as_json=as_json),
             "stream_turn",
-            url,
+            base_url + TURNS_PATH,
             json={"message": "Who are you?"},
         )

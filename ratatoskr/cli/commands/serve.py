@@ -3,36 +3,45 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Any
 
 import anyio
 import click
 
-from ..._demo.faults import FAULTS, End, Faults
-from ..._shown.recording import RecordedStream, RecordingError
-from ...demo_server import DEFAULT_EVENTS, DemoServer, Script
+from ..._demo.answers import Answer
+from ..._demo.encoders import ENCODERS
+from ..._demo.faults import FAULTS
+from ..._demo.questions import TURNS_PATH
+from ..._demo.script import LARGEST_EVENTS, LARGEST_PACE
+from ...demo_server import DEFAULT_EVENTS, DemoServer, Faults, Recording, Script
 from ..console import CommandError, write_stdout
 from ..options import ABOVE_0, Number
 
-_FAULTS_HELP = "\n".join(f"      {fault.name:12} {fault.does}" for fault in FAULTS)
+_PACE = 0.01  # seconds between frames: pleasant to read along
+_FAULTS_HELP = "\n".join(f"      {fault.shown:14} {fault.does}" for fault in FAULTS)
 
 
 @click.command(
-    short_help="Serve turns and faults, to test clients with.",
-    help=f"""Serve turns on this machine, to try and test clients of event streams with.
+    short_help="Serve answers and faults, to test clients with.",
+    help=f"""Serve answers on this machine, to try and test clients of event streams with.
 
     \b
     POST /turns {{"message": "Hi"}}       starts a turn
-    GET /turns with Last-Event-ID       resumes it behind that frame
+    GET /turns with Last-Event-ID       resumes it after that frame
     GET /turns                          starts one without a message
 
+    The SDKs of OpenAI, Anthropic and Google read it as their own server: what it prints first are
+    the URLs to give them.
+
     \b
-    Faults, for every request with --fault, or for one by its query, as in
-    /turns?bad-json&at=5 or /turns?fault=stall&events=20&pace=0.1:
+    Faults, for every request with --fault, or for one by its header, as in
+    X-Fault: ends-early,at=5 or by its query, as in /turns?fault=stall&events=20:
 {_FAULTS_HELP}
 
     \b
     Examples:
       ratatoskr serve --port 8000
+      ratatoskr serve --port 8000 --fault ends-early --text "All is well."
       ratatoskr serve --fault drop-every=100 --events 1000
       ratatoskr serve --replay turn.jsonl --speed 10
 
@@ -47,34 +56,36 @@ _FAULTS_HELP = "\n".join(f"      {fault.name:12} {fault.does}" for fault in FAUL
     metavar="N",
     help="The port to listen on, by default a free one.",
 )
-@click.option("--fault", multiple=True, metavar="NAME", help="A fault to inject, see above.")
 @click.option(
-    "--at", type=click.IntRange(min=1), metavar="N", help="The frame at which it happens."
+    "--fault", multiple=True, metavar="NAME", help="A fault to inject, or several with commas."
+)
+@click.option(
+    "--at",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="The frame at which it happens, by default in the middle.",
 )
 @click.option(
     "--events",
-    type=click.IntRange(min=1, max=10**9),
-    default=DEFAULT_EVENTS,
-    show_default=True,
+    type=click.IntRange(min=1, max=LARGEST_EVENTS),
     metavar="N",
-    help="How many frames a turn has.",
+    help=f"How many frames an answer has.  [default: {DEFAULT_EVENTS}]",
 )
 @click.option(
     "--pace",
-    type=Number(0, 3600),
-    default=0.01,
-    show_default=True,
+    type=Number(0, LARGEST_PACE),
     metavar="SECONDS",
-    help="The time between frames.",
+    help=f"The time between frames.  [default: {_PACE}]",
 )
+@click.option("--text", metavar="TEXT", help="The text of every answer.")
+@click.option("--reasoning", metavar="TEXT", help="What the model thinks before each answer.")
+@click.option("--model", metavar="NAME", help="Refuse requests for another model, or for none.")
 @click.option("--replay", metavar="FILE", help="Serve a recording, or a raw .sse file, instead.")
 @click.option(
     "--speed",
     type=ABOVE_0,
-    default=1.0,
-    show_default=True,
     metavar="X",
-    help="How many times as fast to replay a recording.",
+    help="How many times as fast to replay a recording.  [default: 1]",
 )
 @click.option(
     "--chunk-size",
@@ -87,25 +98,48 @@ def serve(
     port: int,
     fault: tuple[str, ...],
     at: int | None,
-    events: int,
-    pace: float,
     replay: str | None,
-    speed: float,
+    speed: float | None,
     chunk_size: int | None,
+    **answer: Any,
 ) -> int:
     if not host:
         raise click.UsageError("--host needs an address; 0.0.0.0 is every one of this machine")
-    try:
-        faults = Faults(fault, at)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
-    script = Script(faults, events, pace)
-    if replay is not None:
-        script = _with_recording(script, replay, speed, chunk_size)
-    elif chunk_size is not None:
-        raise click.UsageError("--chunk-size needs --replay")
+    if replay is None:
+        _refuse("needs --replay", speed=speed, chunk_size=chunk_size)
+        script = _script(fault, at, answer)
+    else:
+        _refuse("does not go with --replay", fault=fault or None, at=at, **answer)
+        script = Script(recording=_read_recording(replay, speed or 1.0, chunk_size))
     anyio.run(_serve, script, host, port)
     return 0
+
+
+def _refuse(why: str, **options: Any) -> None:
+    """Refuse options that were given and would do nothing."""
+    for name, value in options.items():
+        if value is not None:
+            raise click.UsageError(f"--{name.replace('_', '-')} {why}")
+
+
+def _script(fault: tuple[str, ...], at: int | None, answer: dict[str, Any]) -> Script:
+    if at is not None:
+        fault = (*fault, f"at={at}")
+    given = {name: value for name, value in answer.items() if value is not None}
+    try:
+        faults = Faults(fault)
+        script = Script(faults, **{"pace": _PACE} | given)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    if faults.at is not None:
+        if not faults.happen_at_a_frame:
+            raise click.UsageError("--at needs a fault that happens at a frame")
+        last = max(Answer(dialect, 0, "", script.prompt("")).frames for dialect in ENCODERS)
+        if faults.at > last:
+            raise click.UsageError(
+                f"--at {faults.at} is after the end: an answer has {last} frames"
+            )
+    return script
 
 
 async def _serve(script: Script, host: str, port: int) -> None:
@@ -115,36 +149,19 @@ async def _serve(script: Script, host: str, port: int) -> None:
         except (OSError, UnicodeError) as error:
             reason = getattr(error, "strerror", None) or "there is no such place"
             raise CommandError(f"cannot listen on {host}, port {port}: {reason}") from None
-        write_stdout(f"listening on {url}\n")
+        write_stdout(
+            f"listening on {url}{TURNS_PATH}\n"
+            f"OPENAI_BASE_URL={url}/v1\n"
+            f"ANTHROPIC_BASE_URL={url}\n"
+            f"GOOGLE_GEMINI_BASE_URL={url}\n"
+        )
         await anyio.sleep_forever()
 
 
-def _with_recording(script: Script, path: str, speed: float, chunk_size: int | None) -> Script:
+def _read_recording(path: str, speed: float, chunk_size: int | None) -> Recording:
     try:
-        with open(path, "rb", buffering=0) as file:
-            stream = RecordedStream(file.read)
-            timed = [(seconds, _replayable(path, data)) for seconds, data in stream.timed_chunks()]
+        return Recording.read(path, speed, chunk_size)
     except OSError as error:
         raise CommandError(f"cannot read {path!r}: {error.strerror}") from None
-    except RecordingError as error:
-        raise CommandError(f"{path!r}: {error}") from None
-    return script._replace(
-        recording=tuple((max(0.0, seconds) / speed, data) for seconds, data in timed),
-        recording_end=_end(stream.end_reason),
-        chunk_size=chunk_size,
-    )
-
-
-def _replayable(path: str, chunk: bytes | None) -> bytes:
-    if chunk is None:
-        raise CommandError(
-            f"{path!r} was recorded over more than one connection; `decode` can read it"
-        )
-    return chunk
-
-
-def _end(reason: str) -> End:
-    """How to end a body that was recorded as having ended for this reason."""
-    word = reason.partition(" (")[0]
-    ends = {"end of stream": End.CLEAN, "cut body": End.CUT, "read timeout": End.STALL}
-    return ends.get(word, End.RESET)
+    except ValueError as error:
+        raise CommandError(str(error)) from None
