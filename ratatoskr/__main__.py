@@ -1,6 +1,8 @@
-"""The entry point of the command, for when what the command needs is not installed."""
+"""The entry point of the command, which says what to install when something is missing."""
 
 import sys
+
+_OF_THE_EXTRA = ("anyio", "click", "h11", "httpx", "rich", "textual")
 
 
 def main() -> int:
@@ -10,7 +12,7 @@ def main() -> int:
 
         return cli.main()
     except ModuleNotFoundError as error:
-        if error.name not in ("click", "rich"):
+        if error.name not in _OF_THE_EXTRA:
             raise
         print(
             f"ratatoskr: the command needs {error.name}; install it with: "

@@ -19,6 +19,7 @@ from .._shown.recording import RecordingError
 from .._shown.visible import printable
 from .console import discard_output, write_stderr
 from .show_turn import run_turn as _run_turn
+from .signals import ending_as_by_ctrl_c
 
 __all__ = ["_run_turn", "cli", "main"]
 
@@ -63,9 +64,14 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with these arguments, by default the process's, and return its exit code."""
+    with ending_as_by_ctrl_c():
+        return _exit_code(sys.argv[1:] if arguments is None else arguments)
+
+
+def _exit_code(arguments: Sequence[str]) -> int:
     try:
         try:
-            return _run(sys.argv[1:] if arguments is None else arguments)
+            return _run(arguments)
         except BaseExceptionGroup as group:
             raise _first(group) from None
     except click.exceptions.NoArgsIsHelpError as error:

@@ -46,7 +46,7 @@ def stream_options(command: F) -> F:
                 proxy=proxy,
                 ssl_context=_ssl_context(cacert, insecure),
                 connect_timeout=connect_timeout,
-                read_timeout=read_timeout,
+                read_timeout=_read_timeout(transport, read_timeout, event_timeout),
             )
         except ValueError as error:
             raise CommandError(str(error)) from None
@@ -131,6 +131,13 @@ async def show_stream(
         except (TypeError, ValueError) as error:
             raise CommandError(str(error)) from None
         return await printer.show(stream)
+
+
+def _read_timeout(transport: str, read_timeout: float, event_timeout: float | None) -> float:
+    """The seconds for one read. Over httpx an event timeout is noticed when a read ends."""
+    if transport != HTTPX or event_timeout is None:
+        return read_timeout
+    return min(read_timeout, event_timeout)
 
 
 def _ssl_context(cacert: str | None, insecure: bool) -> ssl.SSLContext | None:

@@ -56,10 +56,15 @@ def test_what_comes_out_of_task_groups_is_told_as_if_it_came_alone(
     assert capsys.readouterr().err == said
 
 
-def test_without_click_it_says_which_extra_to_install(run_process, without_module):
-    run = run_process("decode", command=without_module("click"))
+@pytest.mark.parametrize(
+    ("name", "command"), [("click", ["decode"]), ("httpx", ["turn", "http://127.0.0.1", "-m", ""])]
+)
+def test_a_missing_module_is_named_with_the_extra_to_install(
+    run_process, without_module, name, command
+):
+    run = run_process(*command, command=without_module(name))
     assert run.said == [
-        "ratatoskr: the command needs click; install it with: pip install 'ratatoskr-sse[app]'"
+        f"ratatoskr: the command needs {name}; install it with: pip install 'ratatoskr-sse[app]'"
     ]
     assert (run.code, run.stdout) == (2, b"")
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 
 import pytest
 from support.frames import chunk, done
@@ -16,12 +15,6 @@ if os.name != "posix":
 TIMEOUT = 30
 HI = chunk(encode_event('{"type": "text", "text": "Hi"}', id="42:1"))
 DONE = chunk(done(2))
-
-
-def sends_and_waits(peer):
-    peer.read_request()
-    peer.send(CHUNKED, HI)
-    peer.wait_for_close()
 
 
 # As it comes
@@ -80,37 +73,6 @@ def test_a_reader_that_goes_away_ends_it_in_silence(start, command):
         process.stdout.close()
         assert process.wait(TIMEOUT) == 0
         assert process.stderr.read() == b""
-
-
-# Ctrl-C
-
-
-@pytest.mark.usefixtures("heed_ctrl_c")
-@pytest.mark.parametrize("transport", ["anyio", "trio"])
-def test_ctrl_c_ends_it_with_a_line_behind_the_summary(start, transport):
-    with serving(sends_and_waits) as server:
-        process = start("tail", "--summary", server.url, "--transport", transport, bufsize=0)
-        assert process.stdout.read(1)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(TIMEOUT) == 130
-        said = process.stderr.read().decode().splitlines()
-    assert said[0].startswith("1 frames, ")
-    assert said[1:] == ["ratatoskr: interrupted"]
-
-
-@pytest.mark.usefixtures("heed_ctrl_c")
-def test_ctrl_c_before_there_is_an_answer_ends_it_with_a_line(start):
-    def handler(peer):
-        peer.read_request()
-        peer.server.signal.set()
-        peer.wait_for_close()
-
-    with serving(handler) as server:
-        process = start("turn", server.url, "-m", "Hi")
-        server.wait_for_signal()
-        process.send_signal(signal.SIGINT)
-        assert process.wait(TIMEOUT) == 130
-        assert process.stderr.read() == b"ratatoskr: interrupted\n"
 
 
 # Encodings

@@ -1,6 +1,7 @@
 """``ratatoskr check-decoder``."""
 
 import json
+import subprocess
 import sys
 
 import pytest
@@ -78,3 +79,19 @@ def test_what_is_no_factory_is_one_line_and_exits_2(capsys, target, said):
     assert (code, out) == (2, "")
     assert err.startswith(f"ratatoskr: {said}")
     assert err.count("\n") == 1
+
+
+def test_a_decoder_that_hangs_is_given_up_with_the_place_and_exits_1(tmp_path):
+    (tmp_path / "hanging.py").write_text(
+        "import time\n"
+        "class Parser:\n"
+        "    def receive_data(self, chunk):\n"
+        "        while True: time.sleep(1)\n"
+        "    def receive_eof(self): return []\n"
+    )
+    command = [sys.executable, "-m", "ratatoskr", "check-decoder", "hanging:Parser"]
+    run = subprocess.run(
+        [*command, "--timeout", "0.1"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stdout) == (1, "")
+    assert 'hanging.py", line 4 in receive_data' in run.stderr

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import faulthandler
 import importlib
 import json
+import math
 import operator
 import sys
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -13,8 +18,10 @@ import click
 from ratatoskr_proto import testing
 
 from ..console import write_stdout, write_stdout_ascii
+from ..options import ABOVE_0
 
 _FAILED = 1
+_YEAR = 365 * 24 * 3600.0
 _PIPE_WIDTH = 200
 
 
@@ -22,7 +29,15 @@ _PIPE_WIDTH = 200
 @click.argument("target", metavar="MODULE:FACTORY")
 @click.option("--prompt", is_flag=True, help="Events must come with the chunk that completes them.")
 @click.option("--json", "as_json", is_flag=True, help="Print each check as a line of JSON.")
-def check_decoder(target: str, prompt: bool, as_json: bool) -> int:
+@click.option(
+    "--timeout",
+    type=ABOVE_0,
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Give up when a stream of the checks takes longer than this, and show where it hangs.",
+)
+def check_decoder(target: str, prompt: bool, as_json: bool, timeout: float) -> int:
     """Check any decoder of event streams against the WHATWG HTML standard.
 
     FACTORY, in MODULE, returns a new decoder each time it is called: an object with
@@ -30,7 +45,8 @@ def check_decoder(target: str, prompt: bool, as_json: bool) -> int:
     An event has the attributes event, data and id, or is a tuple of the three. MODULE is looked
     for in the current directory too.
 
-    It exits with 0 if the decoder passed, with 1 if not, with 2 if there is none.
+    It exits with 0 if the decoder passed, with 1 if it failed or hung, with 2 if it cannot be
+    loaded.
 
     \b
     Examples:
@@ -39,7 +55,8 @@ def check_decoder(target: str, prompt: bool, as_json: bool) -> int:
     """
     factory = _load(target)
     try:
-        report = testing.check_decoder(factory, prompt=prompt)
+        with _watched(factory, timeout) as watched_factory:
+            report = testing.check_decoder(watched_factory, prompt=prompt)
     except TypeError as error:
         raise click.UsageError(str(error)) from None
     if as_json:
@@ -59,6 +76,27 @@ def _load(target: str) -> Any:
         return operator.attrgetter(path)(importlib.import_module(name))
     except Exception as error:  # a module may raise anything
         raise click.UsageError(f"cannot load {target}: {type(error).__name__}: {error}") from None
+
+
+@contextlib.contextmanager
+def _watched(factory: Any, seconds: float) -> Iterator[Any]:
+    """Give a factory of the same decoders; a decoder that hangs ends the process, with its stack on
+    stderr and the exit code 1, even if it keeps Python from running anything else.
+    """
+    started = -math.inf
+
+    def make() -> Any:
+        nonlocal started
+        now = time.monotonic()
+        if now - started > 1:  # each start is a thread, and there are thousands of decoders
+            started = now
+            faulthandler.dump_traceback_later(min(seconds, _YEAR), exit=True, file=2)
+        return factory()
+
+    try:
+        yield make if callable(factory) else factory
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def _json_lines(report: testing.Report) -> str:
