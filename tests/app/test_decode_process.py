@@ -1,7 +1,6 @@
 """``ratatoskr decode`` as a process: pipes, signals, encodings."""
 
 import os
-import signal
 import sys
 
 import pytest
@@ -45,9 +44,8 @@ def without(stream):
 # stdin
 
 
-@pytest.mark.parametrize("arguments", [["decode"], ["decode", "-"]])
-def test_stdin_is_read(run_process, arguments):
-    run = run_process(*arguments, stdin=HI + DONE)
+def test_stdin_is_read(run_process):
+    run = run_process("decode", "-", stdin=HI + DONE)
     assert len(run.lines) == 2
     assert run.stderr.splitlines() == SAID
     assert run.code == 0
@@ -92,15 +90,13 @@ def test_a_reader_that_goes_away_ends_it_in_silence(start):
     assert process.stderr.read() == b""
 
 
-@pytest.mark.parametrize("options", [[], ["--wire"]])
-def test_a_reader_that_never_was_ends_it_in_silence(run_process, gone, turn_file, options):
-    run = run_process("decode", *options, turn_file, stdout=gone)
+def test_a_reader_that_never_was_ends_it_in_silence(run_process, gone, turn_file):
+    run = run_process("decode", turn_file, stdout=gone)
     assert (run.code, run.stderr) == (0, b"")
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["decode", "--help"]])
-def test_help_without_a_reader_ends_in_silence(run_process, gone, arguments):
-    run = run_process(*arguments, stdout=gone)
+def test_help_without_a_reader_ends_in_silence(run_process, gone):
+    run = run_process("decode", "--help", stdout=gone)
     assert (run.code, run.stderr) == (0, b"")
 
 
@@ -130,45 +126,5 @@ def test_stderr_without_a_reader_changes_nothing_else(run_process, gone, turn_fi
     assert (run.code, len(run.lines)) == (0, 2)
 
 
-@pytest.mark.parametrize("arguments", [[], ["decode", "--nope"], ["decode", "missing"]])
-def test_wrong_usage_exits_2_though_nobody_listens(run_process, gone, arguments):
-    assert run_process(*arguments, stderr=gone).code == 2
-
-
-# Ctrl-C
-
-
-@pytest.mark.usefixtures("heed_ctrl_c")
-def test_ctrl_c_is_one_line_behind_what_had_come(start):
-    process = start("decode", bufsize=0)
-    process.stdin.write(HI)
-    assert process.stdout.readline().startswith(b'{"type": "text"')
-    process.send_signal(signal.SIGINT)
-    assert process.wait() == 130
-    assert process.stderr.read() == b"ratatoskr: interrupted\n"
-
-
-# Encodings
-
-
-@pytest.mark.parametrize("encoding", ["ascii", "utf-16"])
-def test_the_lines_are_ascii_whatever_the_encoding(start, encoding):
-    hi = encode_event('{"type": "text", "text": "ラ"}', id="42:1")
-    process = start("decode", env={"PYTHONIOENCODING": encoding})
-    stdout, _ = process.communicate(hi)
-    assert stdout == (
-        b'{"type": "text", "sse_id": "42:1", "body": {"type": "text", "text": "\\u30e9"}, '
-        b'"text": "\\u30e9"}\n'
-    )
-
-
-@pytest.mark.parametrize(
-    ("encoding", "raw"),
-    [("ascii", r"\u30e9\ud800"), ("utf-16-le", r"ラ\ud800"), ("utf-8", r"ラ\ud800")],
-)
-def test_labels_are_written_in_any_encoding(start, encoding, raw):
-    error = encode_event(r'{"type": "error", "message": "ラ\ud800"}', id="42:1")
-    process = start("decode", env={"PYTHONIOENCODING": encoding})
-    _, stderr = process.communicate(error)
-    assert stderr.decode(encoding).startswith(f"[error] message='{raw}'\n")
-    assert process.returncode == 23
+def test_wrong_usage_exits_2_though_nobody_listens(run_process, gone):
+    assert run_process("decode", "missing", stderr=gone).code == 2

@@ -34,17 +34,30 @@ def test_the_list_of_commands_cuts_no_sentence_off(run_main):
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_is_given_its_completion(run_process, shell):
-    run = run_process(env={"_RATATOSKR_COMPLETE": f"{shell}_source"})
+def test_a_shell_is_given_its_completion(run_main, monkeypatch, shell):
+    monkeypatch.setenv("_RATATOSKR_COMPLETE", f"{shell}_source")
+    run = run_main()
     assert b"_RATATOSKR_COMPLETE" in run.stdout
     assert run.code == 0
 
 
-def test_a_command_is_completed(run_process):
-    words = {"COMP_WORDS": "ratatoskr t", "COMP_CWORD": "1"}
-    run = run_process(env={"_RATATOSKR_COMPLETE": "bash_complete", **words})
-    assert run.stdout.split() == [b"plain,tail", b"plain,tui", b"plain,turn"]
-    assert run.code == 0
+@pytest.fixture
+def complete(run_main, monkeypatch):
+    """Completes the last word of a command line, as bash asks for it; gives the words."""
+
+    def complete(line):
+        monkeypatch.setenv("_RATATOSKR_COMPLETE", "bash_complete")
+        monkeypatch.setenv("COMP_WORDS", line)
+        monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - 1))
+        run = run_main()
+        assert run.code == 0
+        return [word.partition(",")[2] for word in run.stdout.decode().split()]
+
+    return complete
+
+
+def test_a_command_is_completed(complete):
+    assert complete("ratatoskr t") == ["tail", "tui", "turn"]
 
 
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
@@ -54,7 +67,7 @@ def test_an_option_that_there_is_not_is_one_line(run_main, command):
     assert run.said[0].startswith("ratatoskr: No such option")
 
 
-def test_the_app_says_that_it_needs_a_terminal(run_process):
-    run = run_process("tui")
+def test_the_app_says_that_it_needs_a_terminal(run_main):
+    run = run_main("tui")
     assert run.said == ["ratatoskr: the app needs a terminal; `ratatoskr turn` does without"]
     assert run.code == 2

@@ -62,23 +62,20 @@ def on_terminal(start, tmp_path):
 # The progress bar
 
 
-@pytest.mark.parametrize("options", [[], ["--wire"]])
-def test_a_long_file_has_a_progress_bar_on_a_terminal(on_terminal, long_turn, options):
-    code, screen = on_terminal("decode", *options, long_turn())
+def test_a_long_file_has_a_progress_bar_on_a_terminal_and_stdout_has_not(
+    on_terminal, long_turn, tmp_path
+):
+    code, screen = on_terminal("decode", long_turn())
     assert SHOWN in screen
     assert code == 0
+    lines = (tmp_path / "out").read_bytes().splitlines()
+    assert all(line.startswith(b'{"type": "') for line in lines)
+    assert len(lines) > 80
 
 
 def test_a_long_file_on_stdin_has_a_progress_bar_too(on_terminal, long_turn):
     with open(long_turn(), "rb") as file:
         assert SHOWN in on_terminal("decode", stdin=file)[1]
-
-
-def test_the_progress_bar_leaves_stdout_alone(on_terminal, long_turn, tmp_path):
-    on_terminal("decode", long_turn())
-    lines = (tmp_path / "out").read_bytes().splitlines()
-    assert all(line.startswith(b'{"type": "') for line in lines)
-    assert len(lines) > 80
 
 
 def test_a_label_is_one_line_beside_the_progress_bar(on_terminal, long_turn):
@@ -95,8 +92,8 @@ def test_a_short_file_has_no_progress_bar(on_terminal, long_turn):
     assert code == 0
 
 
-def test_there_is_no_progress_bar_without_a_terminal(run_process, long_turn):
-    run = run_process("decode", long_turn())
+def test_there_is_no_progress_bar_without_a_terminal(run_main, long_turn):
+    run = run_main("decode", long_turn())
     assert (run.said[0], len(run.said)) == ("[done]", 2)
 
 
