@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._check import Decoder, check_decoder
+from ._check import check_decoder
+from ._driver import DecoderUnderTest
 from ._explain import explain
 from ._reference import reference_decode
 from ._report import Check, Failure, Report
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Check",
-    "Decoder",
+    "DecoderUnderTest",
     "Failure",
     "Report",
     "check_decoder",

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from ._driver import DecoderUnderTest, Driver, Outcome
 from ._growth import CLAUSES, SHAPES, check_growth
+from ._patience import Hung, run_patiently
 from ._pieces import LINE_ENDS, LINES, ODD_LINES
-from ._printable import printable
 from ._reference import reference_decode
 from ._report import Check, Failure, Report
 from ._rules import CUT_RULES, NEVER_RAISES, PROMPT_RULES, RULES, Rule, rule_of, rules_of
@@ -24,71 +24,52 @@ _SEED = 6
 _RANDOM_STREAMS = 200
 _FEW_PLACES, _SOME_PLACES = 24, 6  # to cut a stream at: at each if they are few, else at some
 _MOST_PIECES = 400
-_MAX_SHOWN = 500  # characters of a text for people
 
 
-class Decoder(Protocol):
-    """What ``check_decoder`` drives.
-
-    An event is anything with attributes ``event``, ``data`` and ``id``, or a tuple of the three,
-    each a str, or None if the stream did not set it; ``id`` is the last event id of the stream.
-    """
-
-    def receive_data(self, chunk: bytes, /) -> Iterable[Any]:
-        """Take the next bytes and return the events that they complete, or none yet."""
-
-    def receive_eof(self) -> Iterable[Any]:
-        """Take the end of the stream and return the events that were not returned before."""
-
-
-Event: TypeAlias = tuple[str, str, str]
-
-
-def check_decoder(factory: Callable[[], Decoder], *, prompt: bool = False) -> Report:
+def check_decoder(
+    factory: Callable[[], DecoderUnderTest], *, prompt: bool = False, timeout: float = 60.0
+) -> Report:
     """Run a decoder against the WHATWG HTML standard, section 9.2, and return what it breaks.
 
-    ``factory`` (callable) returns a new decoder each time, see ``Decoder``; a class will do. With
-    ``prompt=True`` an event must also come with the chunk that completes it, and not with a later
-    one or with the end. The report is a list of ``Failure``, empty if the decoder passed. It
-    is the same each time, but for the times in a check of growth.
+    ``factory`` (callable) returns a new decoder each time, see ``DecoderUnderTest``; a class will
+    do. With ``prompt=True`` an event must also come with the chunk that completes it, and not with
+    a later one or with the end. The report is a list of ``Failure``, empty if the decoder passed.
+    It is the same each time, but for the times in a check of growth.
 
     Whatever the decoder raises is a failure of the decoder. Raises TypeError if ``factory`` does
-    not give decoders at all. A decoder that never returns is not stopped.
+    not return decoders, and TimeoutError if one call of the decoder takes longer than ``timeout``
+    seconds (float > 0); it names the place and the chunks. The decoder runs in a thread of its own.
     """
-    _check_factory(factory)
-    run = _Run(factory, prompt)
-    for rule in reversed(RULES):  # the plain ones first
-        for probe in rule.probes:
-            run.judge([probe], rule)
-    for chunks in vector_streams():
-        run.judge(chunks)
-    for chunks in _random_streams():
-        run.judge(chunks)
-    return run.report()
-
-
-class _NoEvents(TypeError):
-    """What a decoder returned is no iterable of events."""
-
-
-class _Outcome(NamedTuple):
-    """What a decoder made of some chunks: its events, and the error that stopped it, if any."""
-
-    events: list[Event]
-    error: str = ""
-
-    def __str__(self) -> str:
-        text = f"{self.events}, then {self.error}" if self.error else str(self.events)
-        return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
+    driver = Driver(factory)
+    run = _Run(driver, prompt)
+    try:
+        return run_patiently(run.all_checks, lambda: driver.calls, timeout)
+    except Hung as hung:
+        raise TimeoutError(
+            f"the decoder has not returned for {timeout:g} seconds: it is at {hung}, fed with "
+            f"{driver.fed}"
+        ) from None
 
 
 class _Run:
     """One decoder under test, and the smallest failure of each rule so far."""
 
-    def __init__(self, factory: Callable[[], Decoder], prompt: bool) -> None:
-        self._factory = factory
+    def __init__(self, driver: Driver, prompt: bool) -> None:
+        self._driver = driver
         self._prompt = prompt
         self._failures: dict[str, Failure] = {}
+
+    def all_checks(self) -> Report:
+        """Make all checks, and report what failed."""
+        self._driver.check_factory()
+        for rule in reversed(RULES):  # the plain ones first
+            for probe in rule.probes:
+                self.judge([probe], rule)
+        for chunks in vector_streams():
+            self.judge(chunks)
+        for chunks in _random_streams():
+            self.judge(chunks)
+        return self.report()
 
     def judge(self, chunks: list[bytes], rule: Rule | None = None) -> None:
         """Read a stream; ``rule`` is the one that it probes, if it was made for that."""
@@ -97,7 +78,7 @@ class _Run:
             return
         if self._fails(data):
             small = self._smallest(data, self._fails, rule)
-            self._record(rule or rule_of(small), [small])
+            self._record(rule_of(small), [small])
             return
         if not self._is_known(data, CUT_RULES):
             cut = self._failing_cut(data, [chunks, *_cuts(data)])
@@ -113,7 +94,7 @@ class _Run:
     def report(self) -> Report:
         """Measure how the cost grows, and report all that was found."""
         for name in SHAPES:
-            failure = check_growth(name, self._read)
+            failure = check_growth(name, self._driver.read)
             if failure is not None:
                 self._failures[name] = failure
         rules = (*RULES, NEVER_RAISES, *CUT_RULES, *(PROMPT_RULES if self._prompt else ()))
@@ -142,7 +123,7 @@ class _Run:
         return shrink(data, fails_too)
 
     def _fails(self, data: bytes) -> bool:
-        return self._read([data]) != _expected(data)
+        return self._driver.read([data]) != _expected(data)
 
     def _failing_cut(
         self, data: bytes, cuts: Iterable[list[bytes]] | None = None
@@ -150,33 +131,19 @@ class _Run:
         """The first of these cuts of a stream that is read wrongly."""
         expected = _expected(data)
         for chunks in _cuts(data) if cuts is None else cuts:
-            if self._read(chunks) != expected:
+            if self._driver.read(chunks) != expected:
                 return chunks
         return None
 
     def _is_late(self, data: bytes) -> bool:
         """Whether events are held back, though with the end of the stream they would all come."""
         expected = _expected(data)
-        return self._read([data]) == expected != self._read([data], eof=False)
-
-    def _read(self, chunks: list[bytes], eof: bool = True) -> _Outcome:
-        events: list[Event] = []
-        try:
-            decoder = self._factory()
-            for chunk in chunks:
-                events += _as_events(decoder.receive_data(chunk))
-            if eof:
-                events += _as_events(decoder.receive_eof())
-        except _NoEvents as error:
-            return _Outcome(events, str(error))
-        except Exception as error:
-            return _Outcome(events, _shown(error))
-        return _Outcome(events)
+        return self._driver.read([data]) == expected != self._driver.read([data], eof=False)
 
     def _record(self, rule: Rule, chunks: list[bytes], eof: bool = True) -> None:
         """Keep a failure, if it is the smallest of its rule."""
         data = b"".join(chunks)
-        came = self._read(chunks, eof)
+        came = self._driver.read(chunks, eof)
         for broken in (rule, NEVER_RAISES) if came.error else (rule,):
             known = self._failures.get(broken.name)
             if known is None or len(data) < len(known.data):
@@ -190,8 +157,8 @@ class _Run:
                 )
 
 
-def _expected(stream: bytes) -> _Outcome:
-    return _Outcome([(event, data, id) for event, data, id in reference_decode(stream)])
+def _expected(stream: bytes) -> Outcome:
+    return Outcome([(event, data, id) for event, data, id in reference_decode(stream)])
 
 
 def _cuts(data: bytes) -> Iterator[list[bytes]]:
@@ -226,58 +193,3 @@ def _random_streams() -> Iterator[list[bytes]]:
         yield chunks
 
 
-def _check_factory(factory: Callable[[], Decoder]) -> None:
-    """Raise TypeError if it gives nothing that could be judged."""
-    wanted = (
-        "check_decoder() takes a callable that returns a new decoder each time, with methods "
-        "receive_data(bytes) and receive_eof() that return an iterable of events"
-    )
-    if not callable(factory):
-        raise TypeError(f"{wanted}; {type(factory).__name__} is not callable")
-    try:
-        decoder = factory()
-        another = factory()
-    except Exception as error:
-        raise TypeError(f"{wanted}; this one raised {_shown(error)}") from error
-    if decoder is another:
-        raise TypeError(f"{wanted}; this one returned the same object twice")
-    for name in ("receive_data", "receive_eof"):
-        if not callable(getattr(decoder, name, None)):
-            raise TypeError(f"{wanted}; {type(decoder).__name__} has no method {name}()")
-    try:
-        _as_events(decoder.receive_data(b"data: a\n\n"))
-        _as_events(decoder.receive_eof())
-    except _NoEvents as error:
-        raise TypeError(f"{wanted}; {error}") from None
-    except Exception:  # a fault of the decoder, which the checks will tell
-        return
-
-
-def _as_events(returned: Iterable[Any]) -> list[Event]:
-    try:
-        items = iter(returned)
-    except TypeError:
-        raise _NoEvents(f"{type(returned).__name__} is not iterable") from None
-    return [_as_event(item) for item in items]
-
-
-def _as_event(item: Any) -> Event:
-    try:
-        event, data, id = item.event, item.data, item.id
-    except AttributeError:
-        if not isinstance(item, tuple) or len(item) != 3:
-            raise _NoEvents(
-                f"an event has attributes event, data and id, or is a tuple of the three, unlike "
-                f"{type(item).__name__}"
-            ) from None
-        event, data, id = item
-    # What the stream did not set is None for some.
-    values: Event = ("message" if event is None else event, data or "", id or "")
-    for value in values:
-        if not isinstance(value, str):
-            raise _NoEvents(f"event, data and id are str or None, not {type(value).__name__}")
-    return values
-
-
-def _shown(error: Exception) -> str:
-    return printable(f"{type(error).__name__}: {error}"[:_MAX_SHOWN])

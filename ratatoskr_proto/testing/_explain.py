@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TextIO
 
-from ._printable import printable
+from ._escaped import escaped
 from ._reference import Interpreter, parse_retry, split_field, split_lines
 
 _MAX_SHOWN = 60  # characters of a line, or of a value
@@ -73,4 +73,4 @@ def _hint(field: str) -> str:
 
 def _shown(text: str) -> str:
     cut = text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
-    return f"'{printable(cut)}'"
+    return f"'{escaped(cut)}'"

@@ -32,9 +32,7 @@ def corpus(name: str, paths: list[Path]) -> Iterator[bytes]:
     yield from importlib.import_module(f"fuzz.{name}").seeds()
     for path in [FINDS / name, OUT / name / "finds", OUT / name / "corpus", *paths]:
         files = sorted(path.iterdir()) if path.is_dir() else [path]
-        for file in files:
-            if file.is_file():
-                yield file.read_bytes()
+        yield from (file.read_bytes() for file in files if file.is_file())
 
 
 def mutated(data: bytes, other: bytes, rng: random.Random) -> bytes:
@@ -57,7 +55,7 @@ def mutated(data: bytes, other: bytes, rng: random.Random) -> bytes:
 
 
 def blind(name: str, inputs: list[bytes], seconds: float) -> tuple[int, list[bytes]]:
-    """Run mutations of the inputs; return how many were run, and the first that failed."""
+    """Run mutations of the inputs; return how many were run, and the first that fails."""
     check = importlib.import_module(f"fuzz.{name}").check
     rng = random.Random()
     count, end, shown = 0, time.monotonic() + seconds, 0.0
@@ -159,6 +157,9 @@ def main(arguments: list[str] | None = None) -> int:
     length.add_argument("--minutes", type=float, default=1.0, help="for each target (1)")
     length.add_argument("--seconds", type=float, help="for each target; 0 runs the corpus alone")
     given = parser.parse_args(arguments)
+    for path in given.paths:
+        if not path.exists():
+            parser.error(f"there is no file or folder {path}")
     seconds = given.minutes * 60 if given.seconds is None else given.seconds
     names = TARGETS if given.target == "all" else [given.target]
     held = [fuzz(name, seconds, given.paths) for name in names]

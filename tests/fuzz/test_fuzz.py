@@ -46,6 +46,13 @@ def test_what_fails_is_kept_and_run_again(monkeypatch, tmp_path, capsys):
     assert capsys.readouterr().out.endswith(" 0 finds (blind, 5 inputs)\n")
 
 
+def test_path_that_is_not_there_is_an_error(capsys, tmp_path):
+    with pytest.raises(SystemExit) as ended:
+        run.main(["wire", str(tmp_path), str(tmp_path / "nofile"), "--seconds", "0"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.endswith(f"there is no file or folder {tmp_path / 'nofile'}\n")
+
+
 @pytest.mark.usefixtures("_blind")
 def test_mutations_are_run_for_a_time(capsys):
     assert run.main(["encode", "--seconds", "0.05"]) == 0

@@ -1,8 +1,10 @@
 """``check_decoder``: it passes what keeps the standard, and names the rule that is broken."""
 
+import itertools
 import math
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from ratatoskr_proto.testing import (
     Report,
     _check,
     _growth,
+    _patience,
     check_decoder,
     reference_decode,
 )
@@ -45,6 +48,7 @@ def failure_of(report, check):
     return failure
 
 
+@pytest.mark.slow  # a whole run: that of the README's example is in every run of the tests
 def test_what_keeps_the_standard_passes():
     # In a process of its own, since a run with the coverage measured takes many times as long.
     code = """
@@ -162,6 +166,19 @@ def test_a_vector_finds_what_no_probe_does(quick, monkeypatch):
     (failure,) = quick(LosesLongLines)
     assert failure.data == b"data: " + b"a" * 24 + b"\n\n"
     assert failure.expected == str([("message", "a" * 24, "")])
+    assert failure.check == "A blank line dispatches the event"
+
+
+def test_a_vector_is_read_in_its_own_chunks_too(quick, monkeypatch):
+    class LosesAChunk(Whole):
+        def receive_data(self, chunk):
+            return super().receive_data(b"" if chunk == b": a\n" else chunk)
+
+    assert quick(LosesAChunk).passed
+    vector = [b"data", b": a\n", b"\n"]
+    monkeypatch.setattr(_check, "vector_streams", lambda: [vector])
+    (failure,) = quick(LosesAChunk)
+    assert failure.chunks == tuple(vector)
 
 
 def test_a_random_stream_finds_what_no_probe_does(quick, monkeypatch):
@@ -169,6 +186,117 @@ def test_a_random_stream_finds_what_no_probe_does(quick, monkeypatch):
     monkeypatch.setattr(_check, "_RANDOM_STREAMS", 10)
     (failure,) = quick(LosesAWord)
     assert failure.data == b"data:  c\n\n"
+
+
+def test_each_failure_has_an_input_that_is_about_its_rule(quick):
+    class Silent(Whole):
+        def dispatch(self):
+            return []
+
+    names = {rule.name for rule in RULES}
+    failures = [failure for failure in quick(Silent) if failure.check in names]
+    assert len(failures) > 10
+    assert {failure.check: rule_of(failure.data).name for failure in failures} == {
+        failure.check: failure.check for failure in failures
+    }
+
+
+@pytest.mark.parametrize("raises_for", [b"\0", b"::", b"\xff", b"id", b"event"])
+def test_of_all_inputs_that_make_it_raise_the_smallest_is_reported(quick, raises_for):
+    class Raises(Whole):
+        def decode(self, chunk):
+            if raises_for in chunk:
+                raise KeyError
+            return super().decode(chunk)
+
+    report = quick(Raises)
+    raised = [failure.data for failure in report if "KeyError" in failure.came]
+    assert len(raised) > 1
+    assert len(failure_of(report, "No bytes make it raise").data) == min(map(len, raised))
+
+
+def test_no_byte_of_an_input_can_be_left_out(quick, monkeypatch):
+    class LosesAfterX(Whole):
+        def join(self, data):
+            return "" if "x" in data else super().join(data)
+
+    assert quick(LosesAfterX).passed
+    vector = [b": hi\r\ndata: x\r\n\r\nid: 1\r\ndata: 1\r\n\r\n"]
+    monkeypatch.setattr(_check, "vector_streams", lambda: [vector])
+    (failure,) = quick(LosesAfterX)
+    assert failure.data == b"data: x\n\n"
+
+
+def test_each_stream_is_read_byte_by_byte(quick):
+    class TiresOfBytes(Whole):
+        bytes_in_a_row = 0
+
+        def receive_data(self, chunk):
+            self.bytes_in_a_row = self.bytes_in_a_row + 1 if len(chunk) == 1 else 0
+            return [] if self.bytes_in_a_row > 3 else super().receive_data(chunk)
+
+    (failure,) = quick(TiresOfBytes)
+    assert failure.check == "A stream may be cut anywhere"
+    assert set(map(len, failure.chunks)) == {1}
+
+
+def test_an_empty_chunk_is_not_the_end(quick):
+    class EndsAtAnEmptyChunk(Whole):
+        def receive_data(self, chunk):
+            if not chunk:
+                self.data = []
+            return super().receive_data(chunk)
+
+    (failure,) = quick(EndsAtAnEmptyChunk)
+    assert failure.check == "A stream may be cut anywhere"
+    assert b"" in failure.chunks
+
+
+@pytest.mark.parametrize("method", ["__init__", "receive_data", "dispatch"])
+def test_a_decoder_that_does_not_return_is_a_timeout_error_with_the_chunks(
+    quick, monkeypatch, method
+):
+    hanging = threading.Event()
+
+    class Patience(threading.Event):
+        """Is out of patience as soon as the decoder hangs."""
+
+        def wait(self, timeout=None):
+            assert hanging.wait(10)
+            assert timeout == 15
+            return super().wait(0)
+
+    def hang(*args):
+        hanging.set()
+        never = threading.Event()
+        never.wait()
+
+    monkeypatch.setattr(_patience, "Event", Patience)
+    fed = "[]" if method == "__init__" else r"[b'data: a\n\n']"
+    with pytest.raises(TimeoutError) as caught:
+        quick(type("Hanging", (Whole,), {method: hang}))
+    said = str(caught.value)
+    assert said.startswith("the decoder has not returned for 60 seconds: it is at ")
+    assert said.endswith(f", fed with {fed}")
+
+
+def test_a_slow_decoder_is_waited_for(monkeypatch):
+    class Impatience(threading.Event):
+        def wait(self, timeout=None):
+            return super().wait(0)
+
+    monkeypatch.setattr(_patience, "Event", Impatience)
+    calls = itertools.count()
+    assert _patience.run_patiently(lambda: 42, lambda: next(calls), 10.0) == 42
+
+
+def test_what_is_no_fault_of_the_decoder_comes_through(quick):
+    class Interrupts(Whole):
+        def dispatch(self):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        quick(Interrupts)
 
 
 def test_a_report_can_be_read(quick):

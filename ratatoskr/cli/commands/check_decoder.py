@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import faulthandler
 import importlib
 import json
-import math
 import operator
 import sys
-import time
-from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from ratatoskr_proto import testing
 
-from ..console import write_stdout, write_stdout_ascii
+from ..._shown.visible import printable
+from ..console import write_stderr, write_stdout, write_stdout_ascii
 from ..options import ABOVE_0
 
 _FAILED = 1
@@ -35,7 +31,7 @@ _PIPE_WIDTH = 200
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="Give up when a stream of the checks takes longer than this, and show where it hangs.",
+    help="Give up when one call of the decoder takes longer than this, and show where it hangs.",
 )
 def check_decoder(target: str, prompt: bool, as_json: bool, timeout: float) -> int:
     """Check any decoder of event streams against the WHATWG HTML standard.
@@ -55,10 +51,12 @@ def check_decoder(target: str, prompt: bool, as_json: bool, timeout: float) -> i
     """
     factory = _load(target)
     try:
-        with _watched(factory, timeout) as watched_factory:
-            report = testing.check_decoder(watched_factory, prompt=prompt)
+        report = testing.check_decoder(factory, prompt=prompt, timeout=min(timeout, _YEAR))
     except TypeError as error:
         raise click.UsageError(str(error)) from None
+    except TimeoutError as error:
+        write_stderr(f"ratatoskr: {printable(str(error))}")
+        return _FAILED
     if as_json:
         write_stdout_ascii(_json_lines(report))
     else:
@@ -76,27 +74,6 @@ def _load(target: str) -> Any:
         return operator.attrgetter(path)(importlib.import_module(name))
     except Exception as error:  # a module may raise anything
         raise click.UsageError(f"cannot load {target}: {type(error).__name__}: {error}") from None
-
-
-@contextlib.contextmanager
-def _watched(factory: Any, seconds: float) -> Iterator[Any]:
-    """Give a factory of the same decoders; a decoder that hangs ends the process, with its stack on
-    stderr and the exit code 1, even if it keeps Python from running anything else.
-    """
-    started = -math.inf
-
-    def make() -> Any:
-        nonlocal started
-        now = time.monotonic()
-        if now - started > 1:  # each start is a thread, and there are thousands of decoders
-            started = now
-            faulthandler.dump_traceback_later(min(seconds, _YEAR), exit=True, file=2)
-        return factory()
-
-    try:
-        yield make if callable(factory) else factory
-    finally:
-        faulthandler.cancel_dump_traceback_later()
 
 
 def _json_lines(report: testing.Report) -> str:

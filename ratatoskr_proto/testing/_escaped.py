@@ -1,7 +1,7 @@
-"""Text of anybody as a terminal may show it."""
+"""Text of anybody, for a terminal."""
 
 
-def printable(text: str) -> str:
+def escaped(text: str) -> str:
     """Escape, as ``repr()`` does, what ends a line, commands a terminal or cannot be seen."""
     return "".join(
         character if character.isprintable() else repr(character)[1:-1] for character in text
