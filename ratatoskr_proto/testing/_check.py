@@ -191,5 +191,3 @@ def _random_streams() -> Iterator[list[bytes]]:
                     chunks.append(b"")
                 chunks[-1] += piece
         yield chunks
-
-

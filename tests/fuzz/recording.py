@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from fuzz.inputs import Choices, chosen, pieces, streams
-from ratatoskr._shown.recording import RecordedStream, Recorder, RecordingError
+from ratatoskr._shown.recorder import Recorder
+from ratatoskr._shown.recording import RecordedStream, RecordingError
 
 HEAD = b'{"ratatoskr_recording": 1, "content_type": "text/event-stream"}\n'
 LINES = [
