@@ -37,9 +37,12 @@ def check_decoder(
     It is the same each time, but for the times in a check of growth.
 
     Whatever the decoder raises is a failure of the decoder. Raises TypeError if ``factory`` does
-    not return decoders, and TimeoutError if one call of the decoder takes longer than ``timeout``
-    seconds (float > 0); it names the place and the chunks. The decoder runs in a thread of its own.
+    not return decoders, ValueError for a ``timeout`` that is not above 0, and TimeoutError if one
+    call of the decoder takes longer than ``timeout`` seconds (float); it names the place and the
+    chunks. The decoder runs in a thread of its own.
     """
+    if not timeout > 0:
+        raise ValueError(f"timeout is a number of seconds above 0, not {timeout!r}")
     driver = Driver(factory)
     run = _Run(driver, prompt)
     try:

@@ -15,9 +15,7 @@ class Hung(Exception):
     """The code has made no progress; the message is the place where it stood."""
 
 
-def run_patiently(
-    run: Callable[[], Result], progress: Callable[[], int], seconds: float
-) -> Result:
+def run_patiently(run: Callable[[], Result], progress: Callable[[], int], seconds: float) -> Result:
     """Return what ``run`` returns. Raises what it raises.
 
     Raises Hung if ``progress()`` stays the same for so many seconds, or a little longer. For that

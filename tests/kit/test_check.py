@@ -280,6 +280,11 @@ def test_a_decoder_that_does_not_return_is_a_timeout_error_with_the_chunks(
     assert said.endswith(f", fed with {fed}")
 
 
+def test_a_timeout_is_above_0():
+    with pytest.raises(ValueError, match=r"seconds above 0, not 0$"):
+        check_decoder(Whole, timeout=0)
+
+
 def test_a_slow_decoder_is_waited_for(monkeypatch):
     class Impatience(threading.Event):
         def wait(self, timeout=None):

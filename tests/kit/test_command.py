@@ -95,7 +95,9 @@ def test_a_decoder_that_hangs_is_given_up_with_the_place_and_exits_1(tmp_path):
         [*command, "--timeout", "0.1"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert (run.returncode, run.stdout) == (1, "")
-    said = r"ratatoskr: the decoder has not returned for 0\.1 seconds: it is at (.*), fed with (.*)\n"
+    said = (
+        r"ratatoskr: the decoder has not returned for 0\.1 seconds: it is at (.*), fed with (.*)\n"
+    )
     place, fed = re.fullmatch(said, run.stderr).groups()
     assert place.endswith("hanging.py, line 4, in receive_data")
     assert fed == r"[b'data: a\n\n']"
