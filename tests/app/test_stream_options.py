@@ -65,6 +65,14 @@ def headers_sent(run):
     return headers_sent
 
 
+def test_trio_that_is_not_installed_is_one_line_with_its_extra(run_main, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    run = run_main("tail", "http://127.0.0.1:9/", "--transport", "trio")
+    hint = "install it with: pip install 'ratatoskr-sse[trio]'"
+    assert run.said == [f"ratatoskr: --transport trio needs trio; {hint}"]
+    assert run.code == 2
+
+
 # Headers
 
 
