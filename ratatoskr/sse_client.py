@@ -1,4 +1,4 @@
-"""What an asyncio program needs to read turns over httpx: ``pip install 'ratatoskr-sse[httpx]'``.
+"""All that an asyncio program needs to read turns over httpx.
 
     from ratatoskr.sse_client import stream_turn
 
@@ -6,8 +6,8 @@
         async for event in turn:
             ...
 
-All of it comes from ``ratatoskr_proto`` and ``ratatoskr_transports.httpx``, where the rest is too.
-See docs/transports.md.
+Needs ``pip install 'ratatoskr-sse[httpx]'``. The names come from ``ratatoskr_proto`` and
+``ratatoskr_transports.httpx``, which have more; see docs/transports.md.
 """
 
 from ratatoskr_proto import (

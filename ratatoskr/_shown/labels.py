@@ -1,7 +1,7 @@
-"""What every presenter shows of the end of a turn: one label line and one exit code.
+"""The label lines and exit codes that every presenter uses.
 
-Pure: it only makes strings and numbers. Text from the server is shown with ``repr()``, so it can
-neither end its line nor command the terminal.
+Text from the server is shown with ``repr()``, so it can neither end its line nor command the
+terminal.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def wait_label(error: RatatoskrError, seconds: float) -> str:
 
 
 def event_label(event: Event) -> str:
-    """Return the label line of an event that is no text and ends nothing, of bounded length."""
+    """Return the label line of an event that is neither text nor terminal, of bounded length."""
     shown = event_line(event)
     if len(shown) > _MAX_LABEL:
         shown = shown[:_MAX_LABEL] + "…"

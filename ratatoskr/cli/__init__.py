@@ -96,14 +96,14 @@ def _exit_code(arguments: Sequence[str]) -> int:
 
 
 def _first(error: BaseException) -> BaseException:
-    """What came first of the exceptions that the task groups they went through made one."""
+    """The first of the exceptions that task groups have put into one."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
 def _run(arguments: Sequence[str]) -> int:
-    """Like ``cli.main()``, which has its own way with Ctrl-C and with a closed stdout."""
+    """As ``cli.main()``, without its own handling of Ctrl-C and of a closed stdout."""
     completing = os.environ.get("_RATATOSKR_COMPLETE")
     if completing:
         return shell_complete(cli, {}, "ratatoskr", "_RATATOSKR_COMPLETE", completing)

@@ -68,8 +68,8 @@ _OPTIONS = (
         "--header",
         multiple=True,
         metavar="'Name: value'|@FILE",
-        help="A header to send, or a file with one on each line, so that secrets need not stand "
-        "in the list of processes. May be given more than once.",
+        help="A header to send, or a file with one on each line, which keeps secrets out of the "
+        "list of processes. May be given more than once.",
     ),
     click.option(
         "--transport",
@@ -102,8 +102,8 @@ _OPTIONS = (
     click.option(
         "--reconnect",
         is_flag=True,
-        help="When the connection is lost, wait a little, connect again, and go on behind the last "
-        "event. A line on stderr says so each time. Given up after 8 times with nothing new.",
+        help="When the connection is lost, wait a little, reconnect, and resume after the last "
+        "event; a line on stderr says so. Give up after 8 tries that bring nothing new.",
     ),
 )
 

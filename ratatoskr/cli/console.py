@@ -1,6 +1,6 @@
-"""Standard output and standard error, as every command uses them.
+"""Writing to stdout and stderr, as every command does.
 
-Text from a server goes through ``visible`` first; see docs/command-line.md for what is shown.
+Text from a server goes through ``visible`` first.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class CommandError(click.ClickException):
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a standard stream is there and is a terminal."""
+    """Whether a standard stream is open and is a terminal."""
     return stream is not None and stream.isatty()
 
 
 def write_stdout(text: str) -> None:
-    """Write to stdout at once, with an escape for what its encoding does not have."""
+    """Write to stdout at once, with escapes for characters that its encoding does not have."""
     if text:
         if sys.stdout is None:
             raise BrokenPipeError
@@ -48,7 +48,7 @@ def write_stdout_ascii(text: str) -> None:
 
 
 def write_stderr(line: str) -> None:
-    """Write a line to stderr; if nobody listens there, the exit code still tells."""
+    """Write a line to stderr; without a reader there, the exit code still says how it ended."""
     if sys.stderr is not None:
         try:
             print(line, file=sys.stderr, flush=True)
@@ -57,7 +57,7 @@ def write_stderr(line: str) -> None:
 
 
 def discard_output(stream: TextIO | None) -> None:
-    """Let the interpreter flush a stream into nothing when it ends, and not fail once more."""
+    """Point a stream at the null device, so that flushing it at exit does not fail again."""
     if stream is not None:
         with contextlib.suppress(OSError):
             null = os.open(os.devnull, os.O_WRONLY)

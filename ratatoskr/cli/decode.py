@@ -25,7 +25,7 @@ from .console import write_stderr, write_stdout_ascii
 
 
 def decode_turn(stream: RecordedStream, max_event_bytes: int) -> ExitCode:
-    """Write the events of a turn as they come, then say how it ended; return the exit code."""
+    """Write the events of a turn as they come, then how it ended; return the exit code."""
     count = 0
     for items in _turn_items(stream, max_event_bytes):
         events = [item for item in items if isinstance(item, Event)]
@@ -40,7 +40,7 @@ def decode_turn(stream: RecordedStream, max_event_bytes: int) -> ExitCode:
 def _turn_items(
     stream: RecordedStream, max_event_bytes: int
 ) -> Iterator[list[Event | RatatoskrError]]:
-    """What each chunk completes. The last item of all is the one that ended the turn."""
+    """Yield the items that each chunk completes; the very last item ended the turn."""
     make_decoder = functools.partial(
         TurnDecoder, loads=json_lines.loads, max_event_bytes=max_event_bytes
     )
@@ -58,7 +58,7 @@ def _turn_items(
 def decode_wire(stream: RecordedStream, max_event_bytes: int, comments: bool) -> ExitCode:
     """Write the frames of any event stream as they come; return the exit code.
 
-    An event that is too large is said in its place, and the frames behind it still come.
+    An event that is too large is a label on stderr in its place; the frames after it still come.
     """
     make_decoder = functools.partial(EventStreamDecoder, max_event_bytes, comments=comments)
     decoder = make_decoder()

@@ -1,4 +1,4 @@
-"""Options, and kinds of them, that more than one command takes."""
+"""Options, and types of options, that more than one command takes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ratatoskr_proto import DEFAULT_MAX_EVENT_BYTES
 
 
 class Number(click.FloatRange):
-    """A number in a range. NaN is in none, though it compares as if it were in all."""
+    """A number in a range. NaN is refused; its comparisons would let it pass any range."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, context: click.Context | None
@@ -30,7 +30,7 @@ max_event_bytes_option = click.option(
     default=DEFAULT_MAX_EVENT_BYTES,
     show_default=True,
     metavar="N",
-    help="The size from which on an event is an error.",
+    help="An event of more bytes than this is an error.",
 )
 
 record_option = click.option(

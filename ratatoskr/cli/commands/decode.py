@@ -35,7 +35,7 @@ def decode(file: str, wire: bool, comments: bool, max_event_bytes: int) -> int:
     With --wire each frame does, whatever its data:
       {"event": "message", "data": "Hi", "id": ""}
 
-    How it ended is said on stderr, such as [done], and by the exit code.
+    Stderr and the exit code say how it ended, such as [done].
 
     \b
     Examples:
@@ -57,7 +57,7 @@ def decode(file: str, wire: bool, comments: bool, max_event_bytes: int) -> int:
 
 @contextlib.contextmanager
 def _open(file: str) -> Iterator[BinaryIO]:
-    """Open a file, unbuffered, so that what is there can be read without waiting for more."""
+    """Open a file, unbuffered, so that bytes can be read as soon as they are there."""
     if file == "-":
         if sys.stdin is None:
             raise CommandError("stdin is closed; name a file")
@@ -75,7 +75,7 @@ def _open(file: str) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def _progress(source: BinaryIO, file: str) -> Iterator[Callable[[int], bytes]]:
-    """Give the function that reads from a source, and show on a terminal how far it has come."""
+    """Yield a function that reads from a source; on a terminal, show how far it has come."""
     # A buffered stdin would wait for all the bytes that it was asked for.
     read_some: Callable[[int], bytes] = getattr(source, "read1", source.read)
 

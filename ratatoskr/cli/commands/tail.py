@@ -16,11 +16,13 @@ from ..show_events import EventsPrinter
 
 @click.command(short_help="Show any event stream as it comes.")
 @click.argument("url")
-@click.option("--last-event-id", default="", metavar="ID", help="Go on behind this event.")
+@click.option(
+    "--last-event-id", default="", metavar="ID", help="Resume the stream after this event."
+)
 @click.option(
     "--json", "as_json", is_flag=True, help="Print each frame, comment and retry as JSON."
 )
-@click.option("--summary", is_flag=True, help="At the end, say figures: frames, bytes, rate.")
+@click.option("--summary", is_flag=True, help="At the end, print figures: frames, bytes, rate.")
 @record_option
 @stream_options
 def tail(
@@ -34,7 +36,7 @@ def tail(
 ) -> int:
     """Show any event stream as it comes: frames, ids, comments and the retry time.
 
-    What is printed is an event stream again, with escapes for what could command the terminal.
+    The output is an event stream again, with escapes for what could command the terminal.
 
     \b
     Examples:
@@ -42,8 +44,8 @@ def tail(
       ratatoskr tail https://example.com/stream --json --last-event-id 7 | jq -r .data
       ratatoskr tail https://example.com/stream --reconnect
 
-    It ends with the stream, or with Ctrl-C. With --reconnect it does as a browser: the end of the
-    stream is only a pause, and the status 204 is the end.
+    It ends with the stream, or with Ctrl-C. With --reconnect it does as a browser: it reconnects
+    after the end of the stream too, until the server answers with the status 204.
     """
     with recording_to(record) as recorder:
         printer = EventsPrinter(

@@ -18,9 +18,7 @@ from ..show_turn import TurnPrinter
 @click.command(short_help="Show one turn of a chat server.")
 @click.argument("url")
 @click.option("-m", "--message", metavar="TEXT", help="Start a turn with this message.")
-@click.option(
-    "--resume", metavar="ID", help="Resume the turn behind this id instead, such as 93:1077."
-)
+@click.option("--resume", metavar="ID", help="Resume a turn after this id, such as 93:1077.")
 @click.option("--json", "as_json", is_flag=True, help="Print each event as a line of JSON.")
 @record_option
 @stream_options
@@ -35,8 +33,8 @@ def turn(
 ) -> int:
     """Stream one turn: its text to stdout, all else as labels to stderr.
 
-    With -m the message is sent to URL as {"message": TEXT}; with --resume the turn goes on behind
-    an event that came before.
+    With -m the message is sent to URL as {"message": TEXT}; with --resume a turn that was lost is
+    resumed after the event with that id.
 
     \b
     Examples:
@@ -45,7 +43,7 @@ def turn(
       ratatoskr turn http://127.0.0.1:8000/turns -m Hi --reconnect
       ratatoskr turn https://example.com/turns -m Hi -H @secret-headers --record turn.jsonl
 
-    When the connection drops, the label says the id to resume from. With --reconnect that is done
+    When the connection drops, the label says the id to resume after. With --reconnect that is done
     for you: the message is not sent twice, and nothing is shown twice.
     """
     if (message is None) == (resume is None):
