@@ -35,7 +35,9 @@ class TurnProtocol(asyncio.Protocol):
 
     def take(self, items: list[Event | RatatoskrError]) -> None:
         show(*items)
-        if self.exchange.finished and not self.ended.done():
+        if self.exchange.has_more:  # of this chunk; let others run in between
+            self.loop.call_soon(lambda: self.take(self.exchange.next_items()))
+        elif self.exchange.finished and not self.ended.done():
             self.timer.cancel()
             self.transport.abort()
             self.ended.set_result(isinstance(items[-1], Done))

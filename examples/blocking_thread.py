@@ -41,6 +41,8 @@ def read_turn(exchange: SseExchange, put: Callable[[list[Any]], None]) -> None:
             while not exchange.finished:
                 data = connection.recv(65536)
                 put(exchange.receive_data(data) if data else exchange.receive_eof())
+                while exchange.has_more:
+                    put(exchange.next_items())
         except TimeoutError:
             put(exchange.receive_eof("read timeout"))
         except OSError:

@@ -41,6 +41,8 @@ def read_turn(url: str) -> Iterator[Event | RatatoskrError]:
                     if events & selectors.EVENT_READ:
                         data = connection.recv(65536)
                         yield from exchange.receive_data(data) if data else exchange.receive_eof()
+                        while exchange.has_more:
+                            yield from exchange.next_items()
                     elif unsent := unsent or exchange.bytes_to_send():
                         unsent = unsent[connection.send(unsent) :]
                     else:  # all is sent

@@ -8,6 +8,7 @@ which needs extra ``h11``. See docs/transports.md.
 
 from typing import TYPE_CHECKING, Any
 
+from ._http.body import Decoder
 from ._streams.labels import error_label
 from ._streams.sources import Source, SyncSource
 from ._streams.streams import EventStream, SyncEventStream, SyncTurnStream, TurnStream
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ._http.sse_exchange import SseExchange
 
 __all__ = [
+    "Decoder",
     "EventStream",
     "Source",
     "SseExchange",

@@ -128,7 +128,7 @@ def test_transports_have_no_other_lazy_names():
 def test_transports_export_the_names_of_the_guide():
     assert set(ratatoskr_transports.__all__) == {
         *["TurnStream", "SyncTurnStream", "EventStream", "SyncEventStream"],
-        *["Source", "SyncSource", "SseExchange", "error_label"],
+        *["Source", "SyncSource", "SseExchange", "Decoder", "error_label"],
     }
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import contextlib
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from ratatoskr_proto import SseConnectionDropped, TurnDecoder, TurnState
+from ratatoskr_proto import RatatoskrError, SseConnectionDropped
 
 _PIECE = 65536
 _UNDONE = ("", "gzip", "x-gzip", "deflate")
@@ -23,15 +23,39 @@ _GZIP = 16 + zlib.MAX_WBITS
 _END_OF_STREAM = "end of stream"
 
 
-class Decoder(Protocol):
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    from ratatoskr_proto import TurnItem
+
+    ItemT = TypeVarWithDefault("ItemT", default=TurnItem)
+else:  # before Python 3.13 a TypeVar has no default
+    ItemT = TypeVar("ItemT")
+ItemT_co = TypeVar("ItemT_co", covariant=True)
+
+
+class Decoder(Protocol[ItemT_co]):
     """What turns a body into items: a ``TurnDecoder``, an ``EventStreamDecoder``, or your own."""
 
-    def receive_data(self, chunk: bytes, /) -> Sequence[Any]:
+    def receive_data(self, chunk: bytes, /) -> Sequence[ItemT_co]:
         """Take the next bytes of the body and return the items that they complete."""
         ...
 
-    def receive_eof(self) -> Sequence[Any]:
-        """Say that the body has ended and return the last items."""
+    def receive_eof(self, reason: str, /) -> Sequence[ItemT_co]:
+        """Take the reason for which the body ended and return the last items.
+
+        ``reason`` is ``"end of stream"`` or another word of docs/errors.md.
+        """
+        ...
+
+    @property
+    def over(self) -> bool:
+        """Whether no more items will come out, so that the rest of the body need not be read."""
+        ...
+
+    @property
+    def pending(self) -> bool:
+        """Whether bytes of an unfinished event are held."""
         ...
 
 
@@ -117,12 +141,13 @@ class Inflater:
         return zlib.MAX_WBITS if data[0] & 0x0F == 8 else -zlib.MAX_WBITS
 
 
-class BodyDecoder:
+class BodyDecoder(Generic[ItemT]):
     """Undoes the content coding of a body and decodes it."""
 
-    def __init__(self, decoder: Decoder, content_encoding: str = "") -> None:
+    def __init__(self, decoder: Decoder[ItemT], content_encoding: str = "") -> None:
         self.tap: Callable[[bytes], object] | None = None  # sees each piece before it is decoded
         self._decoder = decoder
+        self._last: object = None  # of the decoder's items
         self._inflater = Inflater(content_encoding)
         # With nothing to undo, bytes go right to the decoder, and all generators are saved.
         self._plain = self._inflater.plain
@@ -130,40 +155,50 @@ class BodyDecoder:
     @property
     def over(self) -> bool:
         """Whether the decoder wants no more: the turn is done, or has failed."""
-        decoder = self._decoder
-        return isinstance(decoder, TurnDecoder) and decoder.state is not TurnState.STREAMING
+        return self._decoder.over
 
-    def items(self, data: bytes) -> Iterator[Any]:
+    def items(self, data: bytes) -> Iterator[ItemT]:
         """Return the items that some bytes of the body complete; where a coding has to be undone,
         that is done as they are taken.
 
-        Raises zlib.error behind the items before it, and what the decoder raises.
+        Raises zlib.error after the items before it, and what the decoder raises.
         """
-        if not self._plain:
-            return self._undo(data)
-        if self.tap is not None:
-            self.tap(data)
-        return iter(self._decoder.receive_data(data))
+        return iter(self.decode(data)) if self._plain else self._undo(data)
 
-    def _undo(self, data: bytes) -> Iterator[Any]:
-        for piece in self._inflater.pieces(data):
-            if self.tap is not None:
-                self.tap(piece)
-            yield from self._decoder.receive_data(piece)
+    def _undo(self, data: bytes) -> Iterator[ItemT]:
+        for piece in self.pieces(data):
+            yield from self.decode(piece)
             if self.over:
                 return  # what is left may stand for very much, and would be discarded
 
-    def finish(self, reason: str) -> list[Any]:
-        """Return the last items of a body that ended for this reason: for a turn, or if it did not
-        end well, an ``SseConnectionDropped`` with it.
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        """Undo the coding of some bytes, in pieces of at most 64 KiB unless there is nothing to
+        undo. Raises zlib.error after the pieces before it.
+        """
+        return self._inflater.pieces(data)
+
+    def decode(self, piece: bytes) -> Sequence[ItemT]:
+        """Return the items that a piece completes. Raises what the decoder raises."""
+        if self.tap is not None:
+            self.tap(piece)
+        items = self._decoder.receive_data(piece)
+        if items:
+            self._last = items[-1]
+        return items
+
+    def finish(self, reason: str) -> list[ItemT | SseConnectionDropped]:
+        """Return the last items of a body that ended for this reason.
+
+        If it did not end well, and the decoder does not say so itself, the last one is an
+        ``SseConnectionDropped`` with the reason.
         """
         if reason == _END_OF_STREAM and not self._inflater.complete:
             reason = "cut body"
-        if isinstance(self._decoder, TurnDecoder):
-            return list(self._decoder.receive_eof(reason))
-        pending = getattr(self._decoder, "pending", False)
-        items = list(self._decoder.receive_eof())
-        if reason != _END_OF_STREAM:
+        pending = self._decoder.pending
+        items: list[ItemT | SseConnectionDropped] = [*self._decoder.receive_eof(reason)]
+        last = items[-1] if items else self._last
+        said = isinstance(last, RatatoskrError) or getattr(last, "terminal", False)
+        if reason != _END_OF_STREAM and not said:
             reason += "; unfinished event lost" if pending else ""
             items.append(SseConnectionDropped(None, reason))
         return items

@@ -109,12 +109,14 @@ class HttpExchange:
     def receive_data(self, data: bytes) -> list[bytes]:
         """Take bytes from the connection and return those of the body of an event stream."""
         body: list[bytes] = []
-        while data and not self.finished:
+        start = 0
+        while start < len(data) and not self.finished:
             # h11 tests its limit between calls only. It sees one byte beyond it and no more, so
             # that the verdict is the same however the bytes were cut.
-            if self._held + len(data) > _MAX_HEAD:
+            if self._held + len(data) - start > _MAX_HEAD:
                 self._held = len(self._connection.trailing_data[0])
-            piece, data = data[: _MAX_HEAD + 1 - self._held], data[_MAX_HEAD + 1 - self._held :]
+            piece = data[start : start + _MAX_HEAD + 1 - self._held]
+            start += len(piece)
             self._held += len(piece)
             self._connection.receive_data(piece)
             body += self._process()

@@ -72,7 +72,7 @@ class Cursor(ABC, Generic[D]):
         self._decoder: D = decoder
         self._retry_ms: int | None = None  # of the connections before
         self._content_encoding = ""
-        self._body = BodyDecoder(decoder)
+        self._body: BodyDecoder[Any] = BodyDecoder(decoder)
         self._started = False
         self._items: Iterator[Any] = iter(())
         self._error: RatatoskrError | None = None

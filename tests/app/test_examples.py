@@ -141,4 +141,4 @@ def test_other_server_that_is_cut():
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
 def test_an_example_is_short_enough_to_be_read(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) < 60
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 64

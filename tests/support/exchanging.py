@@ -1,5 +1,6 @@
 """Runs SseExchange over the bytes of a response, whole and in pieces."""
 
+import zlib
 from typing import Any, NamedTuple
 
 from ratatoskr_proto import TurnDecoder
@@ -27,6 +28,13 @@ def with_length(body: bytes, length: int | None = None, coding: str = "identity"
     return HEAD + lines.encode() + body
 
 
+def gzip(*pieces: bytes, wbits: int = 16 + zlib.MAX_WBITS, end: bool = True) -> bytes:
+    """The pieces, compressed and flushed after each."""
+    compress = zlib.compressobj(wbits=wbits)
+    out = [compress.compress(piece) + compress.flush(zlib.Z_SYNC_FLUSH) for piece in pieces]
+    return b"".join(out) + (compress.flush() if end else b"")
+
+
 class Seen(NamedTuple):
     """All that can be seen of an exchange after a response and its end."""
 
@@ -41,8 +49,12 @@ def feed(
 ) -> Seen:
     """What a new exchange makes of these bytes and their end."""
     exchange = SseExchange("GET", url, decoder=decoder)
-    items = [item for chunk in chunks for item in exchange.receive_data(chunk)]
+    items: list[Any] = []
+    for each in chunks:
+        items += exchange.receive_data(each)
     items += exchange.receive_eof(reason)
+    while exchange.has_more:
+        items += exchange.next_items()
     return Seen(items, exchange.status, dict(exchange.headers), exchange.finished)
 
 

@@ -24,13 +24,14 @@ class Head(NamedTuple):
     body: bytes = BODY
     version: str = "1.1"
     line_end: str = "\r\n"
+    note: str = ""
 
     def __str__(self) -> str:
         status = "" if self.status == "200 OK" else self.status
         version = "" if self.version == "1.1" else "HTTP/1.0"
         ending = "" if self.line_end == "\r\n" else "line ends of LF"
         lines = self.lines.replace("\n", " · ")
-        return " · ".join(filter(None, [version, status, ending, lines])) or "no header"
+        return " · ".join(filter(None, [version, status, ending, lines, self.note])) or "no header"
 
     def response(self) -> bytes:
         """The whole response; the connection closes after it."""
@@ -40,7 +41,7 @@ class Head(NamedTuple):
 
     def row(self) -> str:
         """The row of docs/faults.md."""
-        opens = ["opens" if each else "" for each in self[1:4]]
+        opens = ["opens" if each else "no" for each in self[1:4]]
         return "| " + " | ".join([f"`{self}`" if self.lines else str(self), *opens]) + " |"
 
 
@@ -103,7 +104,7 @@ HEADS = [
     opens(f"{SSE}\nContent-Encoding: utf-8"),
     opens(f"{SSE}\nContent-Encoding: foo"),
     opens(f"{SSE}\nContent-Encoding:"),
-    refused(f"{SSE}\nContent-Encoding: gzip"),
+    refused(f"{SSE}\nContent-Encoding: gzip", note="a plain body"),
     opens(f"{SSE}\nContent-Length: 99"),
     opens(f"{SSE}\nContent-Length: {len(BODY)}, {len(BODY)}"),
     opens(f"{SSE}\nTransfer-Encoding: chunked", body=chunk(BODY)),
