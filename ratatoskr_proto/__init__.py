@@ -5,7 +5,7 @@ server that travels on one. Bytes go in; events and error objects come out, in o
 chunking. Only the standard library is needed.
 """
 
-from ._encode import encode_comment, encode_event
+from ._encode import encode, encode_comment, encode_event
 from ._errors import (
     EventTooLarge,
     MalformedEnvelope,
@@ -61,6 +61,7 @@ __all__ = [
     "Unknown",
     "Wait",
     "WireItem",
+    "encode",
     "encode_comment",
     "encode_event",
     "is_retryable",

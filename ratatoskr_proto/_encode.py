@@ -1,22 +1,38 @@
 """The way back: events and comments to the bytes of a ``text/event-stream``.
 
-What ``EventStreamDecoder`` reads of it is what went in. Nothing is removed in silence, and no byte
-of an argument can begin a field of its own. See docs/wire.md.
+``EventStreamDecoder`` reads the same events from these bytes. Nothing is silently removed, and no
+byte of an argument can start a field of its own. See docs/wire.md.
 """
 
 from __future__ import annotations
 
 import re
 
-from ._wire import MAX_RETRY_DIGITS
+from ._wire import MAX_RETRY_DIGITS, Comment, ServerSentEvent
 
 # As the standard ends lines, and not as str.splitlines() does.
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _RETRY_END = 10**MAX_RETRY_DIGITS
 
 
+def encode(item: ServerSentEvent | Comment, last_event_id: str = "") -> bytes:
+    """Return the bytes of an item of a decoder, so that a proxy is one line.
+
+    ``last_event_id`` (str) is the id that the reader has; the id of an event is written if it
+    differs, and so a stream without ids stays one. Raises TypeError for any other item, and
+    ValueError as ``encode_event`` does.
+    """
+    _text("last_event_id", last_event_id)
+    if isinstance(item, Comment):
+        return encode_comment(item.text)
+    if not isinstance(item, ServerSentEvent):
+        raise TypeError(f"encode() takes a ServerSentEvent or a Comment, not {type(item).__name__}")
+    event = None if item.event == "message" else item.event
+    return encode_event(item.data, event=event, id=None if item.id == last_event_id else item.id)
+
+
 def encode_event(
-    data: str,
+    data: str | None,
     *,
     event: str | None = None,
     id: str | None = None,
@@ -27,12 +43,15 @@ def encode_event(
     ``data`` (str) may have lines, ended by CRLF, CR or LF; they are decoded with LF between them.
     ``event`` (str) is the type of the event and ``id`` (str) the id of the stream from here on,
     ``""`` to clear it; ``retry_ms`` (int >= 0) is the time to wait before reconnecting, in
-    milliseconds. None leaves a field out.
+    milliseconds. None leaves a field out. Without ``data`` there is no event, and the block carries
+    the id or the retry time alone.
 
-    Raises TypeError for what is not a str, and ValueError for what no line can carry: CR or LF in
-    ``event``; CR, LF or NUL in ``id``; a lone surrogate anywhere; a ``retry_ms`` that is not such
-    a number, or has more than 4300 digits.
+    Raises TypeError for arguments of another type, and ValueError for those that no line can carry:
+    CR or LF in ``event``; CR, LF or NUL in ``id``; a lone surrogate anywhere; a ``retry_ms`` that
+    is not an int >= 0 of at most 4300 digits; a block without data, id and retry time.
     """
+    if data is None and id is None and retry_ms is None:
+        raise ValueError("a block without data must have an id or a retry_ms")
     lines = []
     if event is not None:
         lines.append("event: " + _one_line("event", event, "\r\n"))
@@ -44,7 +63,8 @@ def encode_event(
         if not 0 <= retry_ms < _RETRY_END:
             raise ValueError(f"retry_ms must be at least 0 and below 10**{MAX_RETRY_DIGITS}")
         lines.append(f"retry: {int(retry_ms)}")
-    lines += [f"data: {line}" for line in _LINE_END.split(_text("data", data))]
+    if data is not None:
+        lines += [f"data: {line}" for line in _LINE_END.split(_text("data", data))]
     return _join(*lines, "")
 
 

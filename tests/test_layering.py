@@ -179,6 +179,6 @@ def test_the_core_exports_the_names_of_the_guide():
         *["RatatoskrError", "ProtocolError", "MalformedSseData", "MalformedSseId"],
         *["MalformedEnvelope", "TurnIdFlip", "EventTooLarge"],
         *["SseConnectionDropped", "SseConnectFailed", "Reason"],
-        *["encode_event", "encode_comment"],
+        *["encode", "encode_event", "encode_comment"],
         *["Reconnector", "ReconnectPolicy", "Wait", "GiveUp", "is_retryable"],
     }

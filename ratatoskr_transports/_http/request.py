@@ -28,7 +28,7 @@ RESERVED_HEADERS = frozenset(
 DEFAULT_HEADERS = (
     (b"accept", b"text/event-stream"),
     (b"accept-encoding", b"identity"),
-    (b"cache-control", b"no-store"),
+    (b"cache-control", b"no-cache"),
 )
 
 _TOKEN = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
@@ -37,6 +37,7 @@ _AUTHORITY = re.compile(r"(\[[^\[\]]+\]|[^:\[\]]*)(?::([0-9]*))?")
 _ASCII_HOST = re.compile(r"[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?")
 _URL_SAFE = "%/:=&?~+!$,;'@()*[]|"
 _MAX_REDIRECT_TEXT = 200
+_MAX_LAST_EVENT_ID = 8192
 _NO_HOST = "the host of the URL is neither a host name nor an IP address"
 
 P = ParamSpec("P")
@@ -252,11 +253,14 @@ class Request:
     def behind(self, last_event_id: str) -> Request:
         """The same request, for what comes behind an event; ``""`` leaves it as it is.
 
-        Raises TypeError or ValueError for an id that no header can carry.
+        Raises TypeError or ValueError for an id that no header can carry, or longer than 8 KiB,
+        which servers refuse.
         """
         if last_event_id == "":
             return self
         header = check_headers([("last-event-id", last_event_id)])
+        if len(header[0][1]) > _MAX_LAST_EVENT_ID:
+            raise ValueError("last_event_id must not be longer than 8 KiB in UTF-8")
         others = [pair for pair in self.headers if pair[0] != b"last-event-id"]
         return Request(self.method, self.url, others + header, self.body)
 

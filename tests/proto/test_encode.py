@@ -4,11 +4,18 @@ import re
 from enum import Enum
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from support.feeding import decode_wire
 
-from ratatoskr_proto import Comment, ServerSentEvent, encode_comment, encode_event
+from ratatoskr_proto import (
+    Comment,
+    EventTooLarge,
+    ServerSentEvent,
+    encode,
+    encode_comment,
+    encode_event,
+)
 
 texts = st.text(st.characters(codec="utf-8"), max_size=40) | st.text("a\r\n :\0\ufeff", max_size=12)
 
@@ -32,7 +39,7 @@ def test_what_it_looks_like():
 @given(
     st.lists(
         st.tuples(
-            texts,
+            st.none() | texts,
             st.none() | without("\r\n"),
             st.none() | without("\r\n\0"),
             st.none() | st.integers(0, 10**30),
@@ -43,16 +50,61 @@ def test_what_it_looks_like():
 @example([("\ufeffa", "\ufeff", "\ufeff", None)])
 @example([("data: a\r\rid: 9\n\r\n\n", " ", " ", 0)])
 def test_decoding_gives_back_what_went_in(events):
-    stream = b"".join(
-        encode_event(data, event=event, id=id, retry_ms=retry) for data, event, id, retry in events
-    )
-    expected, last_id, last_retry = [], "", None
+    stream, expected, last_id, last_retry = b"", [], "", None
     for data, event, id, retry in events:
+        assume(data is not None or id is not None or retry is not None)
+        stream += encode_event(data, event=event, id=id, retry_ms=retry)
         last_id = last_id if id is None else id
         last_retry = last_retry if retry is None else retry
-        expected.append(ServerSentEvent(event or "message", with_lf(data), last_id))
+        if data is not None:
+            expected.append(ServerSentEvent(event or "message", with_lf(data), last_id))
     result = decode_wire(stream)
     assert result == (expected, last_id, last_retry, False)
+
+
+def test_block_without_data_carries_an_id_or_a_retry_time_alone():
+    assert encode_event(None, id="7") == b"id: 7\n\n"
+    assert encode_event(None, retry_ms=5) == b"retry: 5\n\n"
+    assert decode_wire(encode_event(None, id="", retry_ms=0)) == ([], "", 0, False)
+    for arguments in ({}, {"event": "a"}):
+        with pytest.raises(ValueError, match="without data must have an id or a retry_ms"):
+            encode_event(None, **arguments)
+
+
+ITEMS = st.builds(Comment, texts.map(lambda text: re.sub("[\r\n]", "", text))) | st.builds(
+    ServerSentEvent,
+    st.just("message") | without("\r\n").filter(bool),
+    texts.map(with_lf),
+    st.sampled_from(["", "1", "é"]),
+)
+
+
+@given(st.lists(ITEMS, max_size=6), st.sampled_from(["", "1", "old"]))
+@example([ServerSentEvent("message", "", ""), ServerSentEvent("x", "a", "")], "")
+def test_items_of_a_decoder_come_back_as_they_were(items, last_event_id):
+    stream, last = b"", last_event_id
+    for item in items:
+        stream += encode(item, last)
+        last = item.id if isinstance(item, ServerSentEvent) else last
+    result = decode_wire(stream, comments=True, last_event_id=last_event_id)
+    assert (result.items, result.last_event_id) == (items, last)
+
+
+def test_id_is_written_where_it_changes_only():
+    event = ServerSentEvent("message", "a", "7")
+    assert encode(event) == b"id: 7\ndata: a\n\n"
+    assert encode(event, "7") == b"data: a\n\n"
+    assert encode(ServerSentEvent("x", "a", ""), "7") == b"event: x\nid: \ndata: a\n\n"
+    assert encode(ServerSentEvent("x", "a", "")) == b"event: x\ndata: a\n\n"
+    assert encode(Comment("hi"), "7") == b": hi\n"
+
+
+def test_encode_takes_items_of_a_wire_decoder_only():
+    for item in (EventTooLarge(5), b"data: a", None):
+        with pytest.raises(TypeError, match="takes a ServerSentEvent or a Comment"):
+            encode(item)
+    with pytest.raises(TypeError, match="last_event_id must be a str"):
+        encode(Comment(""), None)
 
 
 @given(texts)

@@ -192,7 +192,7 @@ def test_own_headers_ask_for_an_event_stream_on_a_connection_of_its_own():
         b"connection": b"close",
         b"accept": b"text/event-stream",
         b"accept-encoding": b"identity",
-        b"cache-control": b"no-store",
+        b"cache-control": b"no-cache",
     }
 
 
