@@ -14,6 +14,7 @@ their own::
 
 A query adds faults to one request, such as ``/turns?bad-json&at=5`` or ``/turns?status=503``, and
 so does a header, such as ``X-Fault: ends-early,at=5``. docs/testing-clients.md lists the faults.
+``PATHS`` has the path of each dialect.
 """
 
 from __future__ import annotations
@@ -35,14 +36,13 @@ from ._demo.answers import DEFAULT_EVENTS, Answer, TurnAnswer
 from ._demo.connection import BadRequest, BodyEnd, Connection, ConnectionOver, Request
 from ._demo.encoders import ENCODERS
 from ._demo.faults import SLOW_SECONDS, Faults
-from ._demo.questions import TURNS_PATH, Question, dialect_at, read_question
+from ._demo.questions import DEFAULT_MODEL, PATHS, Question, dialect_at, read_question
 from ._demo.recording import Recording
 from ._demo.script import Script, changed_by_query
 
-__all__ = ["DEFAULT_EVENTS", "FIRST_TURN", "DemoServer", "Faults", "Recording", "Script"]
+__all__ = ["DEFAULT_EVENTS", "FIRST_TURN", "PATHS", "DemoServer", "Faults", "Recording", "Script"]
 
 FIRST_TURN = 93
-DEFAULT_MODEL = "mimir"
 
 _KEPT_TURNS = 1000
 _KEPT_REQUESTS = 1000
@@ -145,7 +145,7 @@ class DemoServer:
         if request.method not in allowed:
             raise BadRequest(405, f"the method here is {' or '.join(allowed)}")
         dialect = dialect or "turn"
-        script = self._script_for(request, query, dialect, strict=path == TURNS_PATH)
+        script = self._script_for(request, query, dialect, strict=path == PATHS["turn"])
         if recording is not None:
             return _Task(dialect, script, None)
         if dialect == "turn":
@@ -194,7 +194,7 @@ class DemoServer:
             resume_from = self._resume_point(id)
             return _Task("turn", script, self._turns[resume_from.turn_id], resume_from.seq)
         is_get = request.method == "GET"
-        question = Question("") if is_get else read_question("turn", request, TURNS_PATH)
+        question = Question("") if is_get else read_question("turn", request, PATHS["turn"])
         turn = TurnAnswer(self._number(), script.prompt(question.message))
         self._turns[turn.number] = turn
         if len(self._turns) > _KEPT_TURNS:

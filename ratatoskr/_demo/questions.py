@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 
 from .connection import BadRequest, Request
 
-TURNS_PATH = "/turns"
-
-_DIALECTS = {
-    TURNS_PATH: "turn",
-    "/v1/chat/completions": "openai-chat",
-    "/v1/responses": "openai-responses",
-    "/v1/messages": "anthropic",
+DEFAULT_MODEL = "mimir"
+PATHS = {
+    "turn": "/turns",
+    "openai-chat": "/v1/chat/completions",
+    "openai-responses": "/v1/responses",
+    "anthropic": "/v1/messages",
+    "gemini": f"/v1beta/models/{DEFAULT_MODEL}:streamGenerateContent",
 }
+_DIALECTS = {path: dialect for dialect, path in PATHS.items()}
 # google-genai takes v1 or v1beta, as its version and its options have it.
 _GEMINI_PATH = re.compile("/v1(?:alpha|beta)?/models/([^/]+):([a-zA-Z]+)")
 # Where a request of each dialect has the conversation, with what was said last at its end.
@@ -64,7 +65,7 @@ def _example(dialect: str) -> str:
     said: dict[str, Any] = {"contents": [{"parts": [{"text": "Hi"}]}]}
     if dialect != "gemini":
         hi = [{"role": "user", "content": "Hi"}]
-        said = {"model": "mimir", _CONVERSATION[dialect]: hi, "stream": True}
+        said = {"model": DEFAULT_MODEL, _CONVERSATION[dialect]: hi, "stream": True}
     return json.dumps(said)
 
 

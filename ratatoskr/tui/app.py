@@ -35,7 +35,7 @@ from .._connector import Connector
 from .._shown.json_lines import loads
 from .._shown.labels import ending_label, event_label
 from .._shown.visible import visible
-from ..demo_server import DemoServer, Script
+from ..demo_server import PATHS, DemoServer, Script
 from .scrollback import Kind
 from .status import TurnStatus
 from .transcript import Transcript
@@ -184,7 +184,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
     async def _serve_worker(self) -> None:
         try:
             async with DemoServer(Script(pace=_DEMO_PACE)).listening() as base_url:
-                self._url = f"{base_url}/turns"
+                self._url = base_url + PATHS["turn"]
                 self._write(
                     Kind.EVENT, "A demo server of the app's own answers. F1 shows the keys."
                 )

@@ -5,15 +5,11 @@ import json
 import pytest
 from support.demo import answering, ask, connected
 
+from ratatoskr import demo_server
 from ratatoskr.demo_server import Script
 from ratatoskr_proto import EventStreamDecoder
 
-PATHS = {
-    "openai-chat": "/v1/chat/completions",
-    "openai-responses": "/v1/responses",
-    "anthropic": "/v1/messages",
-    "gemini": "/v1beta/models/mimir:streamGenerateContent",
-}
+PATHS = {dialect: path for dialect, path in demo_server.PATHS.items() if dialect != "turn"}
 BODIES = {
     "openai-chat": {"messages": [{"role": "user", "content": "Hi"}], "stream": True},
     "openai-responses": {"input": "Hi", "stream": True},

@@ -8,19 +8,13 @@ from urllib.parse import urlsplit
 import pytest
 from support.demo import TIMEOUT, answering, ask, demo_serving, error_of, start_turn
 
-from ratatoskr.demo_server import Recording, Script
+from ratatoskr.demo_server import PATHS, Recording, Script
 
 TURN = (
     b'id: 7:1\ndata: {"type": "text", "text": "Hi"}\n\n'
     b"id: 7:2\n\n: keep-alive\n\n"
     b'id: 7:3\ndata: {"type": "done"}\n\n'
 )
-NATIVE_PATHS = [
-    "/v1/chat/completions",
-    "/v1/responses",
-    "/v1/messages",
-    "/v1beta/models/m:streamGenerateContent?alt=sse",
-]
 
 
 def recorded(*chunks, end="end of stream", every=0.0):
@@ -42,7 +36,7 @@ def replaying(file, *options):
 def test_a_recording_is_sent_at_any_path(file):
     file.write_text(recorded(TURN[:9], b"", TURN[9:60], TURN[60:], every=3.0))
     with replaying(file, 1000) as base_url:
-        for path in ["/turns", "/any/other/path?and=query", *NATIVE_PATHS]:
+        for path in [*PATHS.values(), "/any/other/path?and=query"]:
             assert start_turn(base_url, path) == TURN
             assert ask(base_url, "GET", path)[2] == TURN
 

@@ -64,7 +64,7 @@ def test_a_turn_is_long_with_keep_alives_and_the_frame_that_once_crashed(url):
     assert [frame.id[-5:] for frame in frames(body) if frame.data == ""] == [":1078"]
 
 
-@pytest.mark.parametrize("events", [1, 2, 10, 50, 1077, 1078, 1079])
+@pytest.mark.parametrize("events", [1, 2, 10, 50, 1078, 1079])
 def test_a_turn_of_any_length_ends_in_done(url, events):
     last = frames(start_turn(url, f"/turns?events={events}"))[-1]
     assert last.id.endswith(f":{events}")

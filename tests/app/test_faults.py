@@ -1,12 +1,18 @@
 """The faults of the demo server, by name: what a client sees of each, whoever asks for it."""
 
+import ast
 import functools
 import json
+import re
+from pathlib import Path
+from types import ModuleType
 
 import anyio
 import pytest
 from support.demo import ask, demo_serving, error_of, resume_turn
 
+from ratatoskr._demo import faults
+from ratatoskr._demo.encoders import Frame
 from ratatoskr._demo.faults import FAULTS
 from ratatoskr.cli import _run_turn
 from ratatoskr.demo_server import Faults
@@ -211,6 +217,21 @@ def test_a_fault_may_be_asked_for_when_a_turn_is_resumed(url):
 
 
 # Names
+
+
+def test_the_first_change_that_contributing_describes_works():
+    root = Path(__file__).parents[2]
+    page = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    row, fault, lines = re.findall(r"```\n( +\S.*?)```", page, re.DOTALL)[:3]
+    source = Path(faults.__file__).read_text(encoding="utf-8")
+    for new, old in ((fault, '    NamedFault("empty"'), (lines, '        if "bad-id" in self:')):
+        assert source.count(old) == 1
+        source = source.replace(old, new + old)
+    changed = ModuleType(faults.__name__)
+    changed.__package__ = faults.__package__
+    exec(source, changed.__dict__)
+    assert changed.Faults(["bad-envelope"])._changed(Frame("good"), None) == Frame("{}")
+    assert ast.literal_eval(row.strip())[0][0] == "bad-envelope"
 
 
 def test_each_name_has_a_line_of_help():

@@ -7,8 +7,7 @@ import asyncio
 import click
 
 from ..._connector import Connector
-from ..._demo.questions import TURNS_PATH
-from ...demo_server import DEFAULT_EVENTS, DemoServer, Script
+from ...demo_server import DEFAULT_EVENTS, PATHS, DemoServer, Script
 from ..connect import show_stream
 from ..show_turn import TurnPrinter
 
@@ -46,6 +45,6 @@ async def _demo(script: Script, as_json: bool) -> int:
             Connector(trust_env=False),
             TurnPrinter(as_json=as_json),
             "stream_turn",
-            base_url + TURNS_PATH,
+            base_url + PATHS["turn"],
             json={"message": "Who are you?"},
         )

@@ -11,9 +11,8 @@ import click
 from ..._demo.answers import Answer
 from ..._demo.encoders import ENCODERS
 from ..._demo.faults import FAULTS
-from ..._demo.questions import TURNS_PATH
 from ..._demo.script import LARGEST_EVENTS, LARGEST_PACE
-from ...demo_server import DEFAULT_EVENTS, DemoServer, Faults, Recording, Script
+from ...demo_server import DEFAULT_EVENTS, PATHS, DemoServer, Faults, Recording, Script
 from ..console import CommandError, write_stdout
 from ..options import ABOVE_0, Number
 
@@ -37,6 +36,12 @@ _FAULTS_HELP = "\n".join(f"      {fault.shown:14} {fault.does}" for fault in FAU
     Faults, for every request with --fault, or for one by its header, as in
     X-Fault: ends-early,at=5 or by its query, as in /turns?fault=stall&events=20:
 {_FAULTS_HELP}
+
+    \b
+    With commas after a fault:
+      at=N           at the frame N, by default in the middle of the answer
+      times=N        only to the first N requests that ask for exactly this
+      id=WORD        nothing by itself: it makes what is asked for one's own
 
     \b
     Examples:
@@ -150,7 +155,7 @@ async def _serve(script: Script, host: str, port: int) -> None:
             reason = getattr(error, "strerror", None) or "there is no such place"
             raise CommandError(f"cannot listen on {host}, port {port}: {reason}") from None
         write_stdout(
-            f"listening on {url}{TURNS_PATH}\n"
+            f"listening on {url}{PATHS['turn']}\n"
             f"OPENAI_BASE_URL={url}/v1\n"
             f"ANTHROPIC_BASE_URL={url}\n"
             f"GOOGLE_GEMINI_BASE_URL={url}\n"
