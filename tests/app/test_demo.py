@@ -22,7 +22,7 @@ def test_it_shows_a_turn_of_over_1000_events_to_its_end(run_main):
     assert (run.said, run.code) == (["[done]"], 0)
 
 
-@pytest.mark.parametrize(("events", "text"), [("1", ""), ("3", "You said: Who are you?\n\nRata\n")])
+@pytest.mark.parametrize(("events", "text"), [("1", ""), ("3", "You said: Who are you?\n\nRata")])
 def test_its_length_can_be_chosen(run_main, events, text):
     run = run_main("demo", "--fast", "--events", events)
     assert (run.stdout.decode(), run.said, run.code) == (text, ["[done]"], 0)
