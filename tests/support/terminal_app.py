@@ -9,7 +9,7 @@ from unittest.mock import patch
 from ratatoskr.tui import AppState, RatatoskrApp
 from ratatoskr_proto import Done, SseId, Text
 
-TIMEOUT = 60.0  # seconds after which a test that hangs fails
+TIMEOUT = 45.0  # seconds, less than the watchdog, after which a test that hangs fails
 
 
 def text(said, seq=1, turn=93):
