@@ -1,31 +1,34 @@
-"""``ratatoskr serve`` as a process: where it listens, how it ends, what it replays."""
+"""``ratatoskr serve``: what it says, what its options do, how it ends."""
 
 import os
 import signal
 import socket
 from urllib.parse import urlsplit
 
+import anyio
 import pytest
-from support.demo import resume_turn, start_turn
+from support.demo import TIMEOUT, resume_turn, start_turn
 
-if os.name != "posix":
-    pytest.skip("needs the signals of POSIX", allow_module_level=True)
-
-pytestmark = pytest.mark.usefixtures("heed_ctrl_c")
-
-TIMEOUT = 30
 TURN = b'id: 7:1\ndata: {"type": "text", "text": "Hi"}\n\nid: 7:2\ndata: {"type": "done"}\n\n'
 
 
 @pytest.fixture
-def serve(start):
-    """Starts ``ratatoskr serve``; gives the process and the URL of its turns."""
+def serve(monkeypatch, capsysbinary, run_main):
+    """Runs ``ratatoskr serve`` in this process; gives what it says, and what ``client`` returns,
+    which is called with the URL of the turns.
+    """
 
-    def serve(*options):
-        process = start("serve", *options)
-        words = process.stdout.readline().decode().split()
-        assert words[:2] == ["listening", "on"]
-        return process, words[2]
+    def serve(*options, client):
+        said = answer = None
+
+        async def instead_of_waiting_for_ctrl_c():
+            nonlocal said, answer
+            said = capsysbinary.readouterr().out.decode()
+            answer = await anyio.to_thread.run_sync(client, said.split()[2])
+
+        monkeypatch.setattr(anyio, "sleep_forever", instead_of_waiting_for_ctrl_c)
+        assert run_main("serve", *options).code == 0
+        return said, answer
 
     return serve
 
@@ -36,37 +39,49 @@ def file(tmp_path):
 
 
 def test_it_says_where_it_listens_and_serves_there(serve):
-    process, url = serve("--pace", "0", "--events", "20")
-    assert urlsplit(url).hostname == "127.0.0.1"
-    base_url = url.removesuffix("/turns")
-    assert [process.stdout.readline().decode() for _ in range(3)] == [
-        f"OPENAI_BASE_URL={base_url}/v1\n",
-        f"ANTHROPIC_BASE_URL={base_url}\n",
-        f"GOOGLE_GEMINI_BASE_URL={base_url}\n",
+    def client(url):
+        return url, start_turn(url), resume_turn(url, "93:15")
+
+    said, (url, whole, rest) = serve("--pace", "0", "--events", "20", client=client)
+    base_url = f"http://127.0.0.1:{urlsplit(url).port}"
+    assert said.splitlines() == [
+        f"listening on {base_url}/turns",
+        f"OPENAI_BASE_URL={base_url}/v1",
+        f"ANTHROPIC_BASE_URL={base_url}",
+        f"GOOGLE_GEMINI_BASE_URL={base_url}",
     ]
-    whole = start_turn(url)
     assert whole.count(b"\n\n") == 20
-    assert whole.endswith(resume_turn(url, "93:15"))
+    assert whole.endswith(rest)
 
 
-def test_faults_and_pace_are_those_of_the_options(serve, run_main):
-    _, url = serve("--fault", "empty", "--fault", "bad-json", "--at", "25", "--pace", "0.001")
-    run = run_main("turn", url, "-m", "Hi", "--json")
-    assert run.said == ["[malformed_sse_data] raw='not-json'"]
-    assert [line["sse_id"][3:] for line in run.lines[8:10]] == ["9", "11"]
-    assert len(run.lines) == 22
+def test_faults_are_those_of_the_options(serve):
+    options = ["--fault", "empty", "--fault", "bad-json,keepalive", "--at", "25", "--pace", "0"]
+    _, body = serve(*options, client=start_turn)
+    assert b"\n\nid: 93:20\ndata: \n\n" in body
+    assert b"\n\n: keep-alive\n\nid: 93:25\ndata: not-json\n\n" in body
 
 
-def test_ctrl_c_ends_it_with_a_line(serve):
-    process, _ = serve()
-    process.send_signal(signal.SIGINT)
-    assert process.wait(TIMEOUT) == 130
-    assert process.stderr.read() == b"ratatoskr: interrupted\n"
+def test_the_answer_is_that_of_the_options(serve):
+    _, body = serve("--text", "Hi", "--reasoning", "Hm", client=start_turn)
+    assert [frame.partition(b"data: ")[2] for frame in body.splitlines() if b"data" in frame] == [
+        b'{"type": "reasoning", "text": "Hm"}',
+        b'{"type": "text", "text": "Hi"}',
+        b'{"type": "done", "frames": 3}',
+    ]
 
 
-def test_ctrl_c_ends_it_with_a_line_while_it_serves(serve):
-    process, url = serve("--fault", "stall")
-    parts = urlsplit(url)
+def test_a_recording_is_replayed(serve, file):
+    file.write_bytes(TURN)
+    _, body = serve("--replay", str(file), "--speed=1000", "--chunk-size=10", client=start_turn)
+    assert body == TURN
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
+@pytest.mark.usefixtures("heed_ctrl_c")
+def test_ctrl_c_ends_it_with_a_line_while_it_serves(start):
+    process = start("serve", "--fault", "stall")
+    parts = urlsplit(process.stdout.readline().decode().split()[2])
+    process.stdout.close()  # nobody has to listen to what it says
     with socket.create_connection((parts.hostname, parts.port), TIMEOUT) as client:
         client.sendall(b"POST /turns HTTP/1.1\r\nHost: x\r\n\r\n")
         assert client.recv(1) == b"H"
@@ -75,21 +90,10 @@ def test_ctrl_c_ends_it_with_a_line_while_it_serves(serve):
     assert process.stderr.read() == b"ratatoskr: interrupted\n"
 
 
-def test_without_a_reader_it_ends_in_silence(run_process, gone):
+@pytest.mark.skipif(os.name != "posix", reason="needs the pipes of POSIX")
+def test_it_ends_in_silence_when_its_stdout_is_closed_at_once(run_process, gone):
     run = run_process("serve", stdout=gone)
     assert (run.code, run.stderr) == (0, b"")
-
-
-def test_it_goes_on_when_its_stdout_is_closed(serve):
-    process, url = serve("--pace", "0", "--events", "20")
-    process.stdout.close()
-    assert start_turn(url).endswith(b'{"type": "done", "frames": 20}\n\n')
-
-
-def test_a_recording_is_replayed(serve, file):
-    file.write_bytes(TURN)
-    _, url = serve("--replay", str(file), "--speed", "1000", "--chunk-size", "10")
-    assert start_turn(url) == TURN
 
 
 # What it refuses
@@ -97,7 +101,7 @@ def test_a_recording_is_replayed(serve, file):
 
 @pytest.fixture
 def refused(run_main):
-    """The one line that it says in place of listening."""
+    """The one line that it says instead of listening."""
 
     def refused(*options):
         run = run_main("serve", *options)
@@ -116,7 +120,7 @@ def test_a_port_that_is_taken_is_one_line(refused):
 
 
 @pytest.mark.parametrize("host", ["no.such.host.invalid", "192.0.2.1", "a" * 300, "a\x1b..b"])
-def test_a_host_that_is_none_of_ours_is_one_line(refused, host):
+def test_a_host_where_it_cannot_listen_is_one_line(refused, host):
     line = refused("--host", host)
     assert line.startswith("ratatoskr: cannot listen on ")
     assert "None" not in line
