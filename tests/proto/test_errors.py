@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import ratatoskr_proto
@@ -157,6 +157,7 @@ def test_reason_is_a_str_and_survives_a_copy():
 
 
 @given(st.text(min_size=0, max_size=1200))
+@example("x" * 1025)
 def test_text_of_the_server_is_cut_in_the_constructor(text):
     for make, limit in [
         (MalformedSseData, 200),

@@ -144,6 +144,8 @@ ONE_MINUTE = ReconnectPolicy(attempts=20, floor=1, ceiling=100, factor=2, jitter
         # The three forms of a date, 50 seconds from now.
         ("Sun, 06 Nov 1994 08:50:27 GMT", 50),
         ("Sunday, 06-Nov-94 08:50:27 GMT", 50),
+        ("Sun, 06 Nov 1994 09:50:27 +0100", 50),
+        ("Sun, 06 Nov 1994 08:50:27 -0000", 50),
         ("Sun Nov  6 08:50:27 1994", 50),
         ("Sun, 06 Nov 1994 08:49:37 GMT", 1),  # now
         ("Sun, 06 Nov 1964 08:49:37 GMT", 1),
@@ -252,6 +254,9 @@ def test_connection_that_was_lost_or_failed_is_worth_another_try(error):
 
 def test_policy_says_what_is_retryable_but_not_against_the_will_of_either_side():
     keen = ReconnectPolicy(retryable=lambda error: True)
+    for word in ("closed", "closed (ClosedResourceError)", "closed; unfinished event lost"):
+        closed = SseConnectionDropped(None, word)
+        assert Reconnector(keen).lost(closed, 0.0) == GiveUp("the stream was closed")
     assert isinstance(Reconnector(keen).lost(SseConnectFailed(404, "", "status"), 0.0), Wait)
     for error in (CLOSED, MalformedSseData("?"), SseConnectFailed(204, "", "status")):
         assert isinstance(Reconnector(keen).lost(error, 0.0), GiveUp)

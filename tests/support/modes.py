@@ -81,6 +81,7 @@ async def opener(
     read_timeout: float = 10.0,
     verify: Any = None,
     max_connections: int | None = None,
+    proxy: str | None = None,
 ) -> AsyncIterator[Callable[..., AsyncFace]]:
     """The functions of an adapter, all over one client if it has clients."""
     if not adapter.is_httpx:
@@ -98,6 +99,7 @@ async def opener(
         timeout=library.Timeout(read_timeout),
         limits=library.Limits(max_connections=max_connections),
         http2=adapter.http2,
+        proxy=proxy,
         # Making a context of the system's certificates takes longer than a test.
         verify=False if verify is None else verify,
         trust_env=False,

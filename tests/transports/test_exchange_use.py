@@ -29,6 +29,7 @@ from ratatoskr_proto import (
     TurnState,
 )
 from ratatoskr_transports import SseExchange
+from ratatoskr_transports._http.body import BodyDecoder
 
 URL = "http://example.test/turns"
 MIB = 1024 * 1024
@@ -314,7 +315,7 @@ def test_exception_of_the_callers_own_code_comes_through_and_finishes_the_exchan
         ("x-gzip", gzip(TURN)),
         ("gzip", gzip(TEXT) + gzip(DONE)),
         ("gzip", gzip(TURN) + b"more than was said"),
-        ("deflate", gzip(TURN, wbits=zlib.MAX_WBITS)),
+        *(("deflate", gzip(TURN, wbits=wbits)) for wbits in range(9, zlib.MAX_WBITS + 1)),
         ("deflate", gzip(TEXT, DONE, wbits=-zlib.MAX_WBITS)),
     ],
 )
@@ -379,6 +380,32 @@ def test_what_a_bomb_holds_behind_the_terminal_event_is_not_made():
     items = feed([with_length(bomb, coding="gzip")], decoder=Counting()).items
     assert types_of(items) == ["text", "done"]
     assert sum(decoded) <= 65536
+
+
+def test_nothing_is_decoded_after_the_terminal_event():
+    calls = []
+
+    class Counting(TurnDecoder):
+        def receive_data(self, chunk):
+            calls.append(chunk)
+            return super().receive_data(chunk)
+
+    body = gzip(TURN) + gzip(b"another member") + b"and no gzip at all"
+    exchange = SseExchange("GET", URL, decoder=Counting())
+    assert types_of(exchange.receive_data(with_length(body, coding="gzip"))) == ["text", "done"]
+    assert (calls, exchange.finished) == ([TURN], True)
+    body_decoder = BodyDecoder(Counting(), "gzip")
+    assert types_of(body_decoder.items(body)) == ["text", "done"]
+    assert calls == [TURN, TURN]
+
+
+def test_exchange_is_finished_when_a_coding_cannot_be_undone():
+    exchange = SseExchange("GET", URL, decoder=EventStreamDecoder())
+    broken = SseConnectionDropped(None, "protocol")
+    assert exchange.receive_data(with_length(b"no gzip", 999, "gzip")) == [broken]
+    assert exchange.finished
+    assert exchange.receive_data(b"data: a\n\n") == []
+    assert exchange.receive_eof("reset") == []
 
 
 def test_bomb_goes_to_the_decoder_in_pieces_of_64_kib():

@@ -34,7 +34,8 @@ def test_body_may_be_any_bytes_and_is_copied(kind):
 
 
 def test_empty_body_has_a_length_where_the_method_means_one():
-    assert b"content-length: 0" in sent_by("POST", "http://a/").lower()
+    for method in ("POST", "post", "Put", "PATCH"):
+        assert b"content-length: 0" in sent_by(method, "http://a/").lower()
     assert b"content-length" not in sent_by("GET", "http://a/").lower()
     assert b"content-length" not in sent_by("DELETE", "http://a/").lower()
 

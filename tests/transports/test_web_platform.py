@@ -6,7 +6,7 @@ our words; docs/faults.md has the media types.
 
 import pytest
 from support.adapters import ADAPTERS
-from support.fault_servers import answer, distrusting_context, typed
+from support.fault_servers import answer, distrusting_context, redirecting, typed
 from support.raw_server import TO_CLOSE, serving
 from support.reading import read_with_client
 
@@ -97,8 +97,7 @@ def test_redirect_is_followed_where_the_client_follows_them(adapter, status):
     def handler(peer):
         peer.read_request()
         first = b" /turns " in peer.head
-        redirect = answer(f"{status} Elsewhere", b"", "Location: /else")
-        peer.send(redirect if first else typed("text/event-stream", MESSAGE))
+        peer.send(redirecting(status, "/else") if first else typed("text/event-stream", MESSAGE))
 
     with serving(handler) as server:
         if adapter.is_httpx:
