@@ -29,7 +29,6 @@ from ratatoskr_proto import (
     TurnState,
 )
 from ratatoskr_transports import SseExchange
-from ratatoskr_transports._http.body import BodyDecoder
 
 URL = "http://example.test/turns"
 MIB = 1024 * 1024
@@ -394,9 +393,6 @@ def test_nothing_is_decoded_after_the_terminal_event():
     exchange = SseExchange("GET", URL, decoder=Counting())
     assert types_of(exchange.receive_data(with_length(body, coding="gzip"))) == ["text", "done"]
     assert (calls, exchange.finished) == ([TURN], True)
-    body_decoder = BodyDecoder(Counting(), "gzip")
-    assert types_of(body_decoder.items(body)) == ["text", "done"]
-    assert calls == [TURN, TURN]
 
 
 def test_exchange_is_finished_when_a_coding_cannot_be_undone():
