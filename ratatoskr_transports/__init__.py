@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._http.body import Decoder
 from ._streams.labels import error_label
-from ._streams.sources import Source, SyncSource
+from ._streams.sources import Source, SourceLost, SyncSource
 from ._streams.streams import EventStream, SyncEventStream, SyncTurnStream, TurnStream
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ __all__ = [
     "Decoder",
     "EventStream",
     "Source",
+    "SourceLost",
     "SseExchange",
     "SyncEventStream",
     "SyncSource",

@@ -15,35 +15,29 @@ leaves generators behind that warn; use ``ratatoskr_transports.trio`` there.
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Unpack
 
 import anyio
 
-from ratatoskr_proto import ReconnectPolicy, SseConnectFailed, SseId
+from ratatoskr_proto import ReconnectPolicy, SseId
 
+from ._adapters.calls import Call, GivenHeaders, check_options, resume_point
 from ._adapters.httpx_client import (
+    AsyncClient,
+    Client,
     Opener,
-    ResponseSource,
+    Response,
     SyncOpener,
-    SyncResponseSource,
-    opened_over,
+    Url,
+    async_body_of,
+    check_client,
+    check_head,
+    check_response,
+    sync_body_of,
+    text_of,
 )
-from ._http.head import refusal
-from ._http.request import (
-    DEFAULT_HEADERS,
-    Headers,
-    Request,
-    check_headers,
-    check_method,
-    check_url,
-    encode_body,
-    quiet_refusals,
-    resume_point,
-    with_defaults,
-)
-from ._streams.reconnect import AsyncResumption, OnWait, SyncResumption, check_reconnect
-from ._streams.sources import Opened, Refused
+from ._http.request import quiet_refusals
+from ._streams.opening import AsyncOpening, OnWait, SyncOpening
 from ._streams.streams import (
     EventOptions,
     EventStream,
@@ -61,55 +55,73 @@ __all__ = [
     "stream_turn",
     "stream_turn_sync",
     "wrap",
+    "wrap_events",
+    "wrap_events_sync",
+    "wrap_sync",
 ]
 
 
 @quiet_refusals
 def stream_turn(
-    client: Any,
-    url: str,
+    client: AsyncClient,
+    url: str | Url,
     *,
     method: str = "POST",
     json: Any = None,
     content: str | bytes | None = None,
-    headers: Headers | None = None,
+    headers: GivenHeaders | None = None,
     reconnect: ReconnectPolicy | None = None,
     on_wait: OnWait | None = None,
-    resume_url: str | None = None,
+    resume_url: str | Url | None = None,
+    any_media_type: bool = False,
     **options: Unpack[TurnOptions],
 ) -> TurnStream:
     """Start a turn; ``async with stream_turn(…) as turn`` opens it and closes it again.
 
-    ``client`` is an ``AsyncClient``. ``json`` (any JSON value) or ``content`` (str or bytes) is the
-    body of the request; ``headers`` are sent beside our own and the client's. The ``options`` are
-    those of ``TurnStream``; where the event timeout is used up in a read, it ends the stream when
-    that read does.
+    ``client`` is an ``AsyncClient``. ``url`` (str, or a ``URL`` of the library) may be relative to
+    the client's ``base_url``. ``json`` (any JSON value) or ``content`` (str or bytes) is the body
+    of the request; ``headers`` are sent besides our own and the client's, and a plain function that
+    returns them is called for each connection. With ``any_media_type`` a 200 of any type is read.
+    The ``options`` are those of ``TurnStream``; where the event timeout is used up in a read, it
+    ends the stream when that read does. The head of the response must come within it too.
 
     With ``reconnect`` (ReconnectPolicy) a turn that is lost is resumed after its last event, with a
     GET to ``resume_url`` (str, by default ``url``). ``on_wait(error, seconds)``, a plain function,
     is called before each wait. See docs/resume.md.
 
-    Raises TypeError or ValueError for arguments that are not such; the message repeats no value of
+    Raises TypeError or ValueError for invalid arguments; the message repeats no value of
     a header. Entering raises SseConnectFailed if there is no stream. See docs/transports.md.
     """
-    _check_colour(client, "stream_turn")
-    check_reconnect(reconnect, on_wait=on_wait, resume_url=resume_url)
-    request = _request(method, url, headers, json, content)
-    resuming = request if reconnect is None else request.resuming(resume_url)
-    opener = Opener(client, _build, request, resuming)
-    return TurnStream.opened_by(opener, _resumption(reconnect, on_wait, opener), **options)
+    check_client(client, "stream_turn")
+    call = Call(
+        "stream_turn",
+        text_of(url),
+        method=method,
+        json=json,
+        content=content,
+        headers=headers,
+        reconnect=reconnect,
+        on_wait=on_wait,
+        resume_url=text_of(resume_url),
+        starts_turn=True,
+        any_media_type=any_media_type,
+        options=options,
+        known_options=TurnOptions,
+    )
+    return TurnStream(_opening(client, call), **options)
 
 
 @quiet_refusals
 def reconnect_turn(
-    client: Any,
-    url: str,
+    client: AsyncClient,
+    url: str | Url,
     last_sse_id: SseId | str,
     *,
     method: str = "GET",
-    headers: Headers | None = None,
+    headers: GivenHeaders | None = None,
     reconnect: ReconnectPolicy | None = None,
     on_wait: OnWait | None = None,
+    any_media_type: bool = False,
     **options: Unpack[TurnOptions],
 ) -> TurnStream:
     """Resume a turn behind its event ``last_sse_id`` (SseId, or its text such as "93:1077").
@@ -118,27 +130,37 @@ def reconnect_turn(
     the method must be GET, and also the first request is sent again if that is worth it. All else
     is as in ``stream_turn``.
     """
+    check_client(client, "reconnect_turn")
     point = resume_point(last_sse_id)
-    _check_colour(client, "reconnect_turn")
-    check_reconnect(reconnect, on_wait=on_wait, method=method)
-    request = _request(method, url, headers).behind(str(point))
-    opener = Opener(client, _build, request, request)
-    resumption = _resumption(reconnect, on_wait, opener)
-    return TurnStream.opened_by(opener, resumption, resume_from=point, **options)
+    call = Call(
+        "reconnect_turn",
+        text_of(url),
+        method=method,
+        headers=headers,
+        last_event_id=str(point),
+        reconnect=reconnect,
+        on_wait=on_wait,
+        any_media_type=any_media_type,
+        options=options,
+        known_options=TurnOptions,
+    )
+    return TurnStream(_opening(client, call), resume_from=point, **options)
 
 
 @quiet_refusals
 def stream_events(
-    client: Any,
-    url: str,
+    client: AsyncClient,
+    url: str | Url,
     *,
     method: str = "GET",
     json: Any = None,
     content: str | bytes | None = None,
-    headers: Headers | None = None,
+    headers: GivenHeaders | None = None,
     last_event_id: str = "",
     reconnect: ReconnectPolicy | None = None,
     on_wait: OnWait | None = None,
+    resume_url: str | Url | None = None,
+    any_media_type: bool = False,
     **options: Unpack[EventOptions],
 ) -> EventStream:
     """Read any event stream, without the turn protocol.
@@ -148,163 +170,199 @@ def stream_events(
     again whenever the stream is lost or ends, until the server answers 204. All else is as in
     ``stream_turn``.
     """
-    _check_colour(client, "stream_events")
-    check_reconnect(reconnect, on_wait=on_wait, method=method)
-    request = _request(method, url, headers, json, content).behind(last_event_id)
-    opener = Opener(client, _build, request, request)
-    resumption = _resumption(reconnect, on_wait, opener)
-    return EventStream.opened_by(opener, resumption, last_event_id=last_event_id, **options)
+    check_client(client, "stream_events")
+    call = Call(
+        "stream_events",
+        text_of(url),
+        method=method,
+        json=json,
+        content=content,
+        headers=headers,
+        last_event_id=last_event_id,
+        reconnect=reconnect,
+        on_wait=on_wait,
+        resume_url=text_of(resume_url),
+        any_media_type=any_media_type,
+        options=options,
+        known_options=EventOptions,
+    )
+    return EventStream(_opening(client, call), last_event_id=last_event_id, **options)
 
 
 @quiet_refusals
 def stream_turn_sync(
-    client: Any,
-    url: str,
+    client: Client,
+    url: str | Url,
     *,
     method: str = "POST",
     json: Any = None,
     content: str | bytes | None = None,
-    headers: Headers | None = None,
+    headers: GivenHeaders | None = None,
     reconnect: ReconnectPolicy | None = None,
     on_wait: OnWait | None = None,
-    resume_url: str | None = None,
+    resume_url: str | Url | None = None,
+    any_media_type: bool = False,
     **options: Unpack[TurnOptions],
 ) -> SyncTurnStream:
     """As ``stream_turn``, with a ``Client``, for ``with`` and ``for``."""
-    _check_colour(client, "stream_turn_sync")
-    check_reconnect(reconnect, on_wait=on_wait, resume_url=resume_url)
-    request = _request(method, url, headers, json, content)
-    resuming = request if reconnect is None else request.resuming(resume_url)
-    opener = SyncOpener(client, _build, request, resuming)
-    return SyncTurnStream.opened_by(opener, _sync_resumption(reconnect, on_wait, opener), **options)
+    check_client(client, "stream_turn_sync")
+    call = Call(
+        "stream_turn_sync",
+        text_of(url),
+        method=method,
+        json=json,
+        content=content,
+        headers=headers,
+        reconnect=reconnect,
+        on_wait=on_wait,
+        resume_url=text_of(resume_url),
+        starts_turn=True,
+        any_media_type=any_media_type,
+        options=options,
+        known_options=TurnOptions,
+    )
+    return SyncTurnStream(_sync_opening(client, call), **options)
 
 
 @quiet_refusals
 def reconnect_turn_sync(
-    client: Any,
-    url: str,
+    client: Client,
+    url: str | Url,
     last_sse_id: SseId | str,
     *,
     method: str = "GET",
-    headers: Headers | None = None,
+    headers: GivenHeaders | None = None,
     reconnect: ReconnectPolicy | None = None,
     on_wait: OnWait | None = None,
+    any_media_type: bool = False,
     **options: Unpack[TurnOptions],
 ) -> SyncTurnStream:
     """As ``reconnect_turn``, with a ``Client``, for ``with`` and ``for``."""
+    check_client(client, "reconnect_turn_sync")
     point = resume_point(last_sse_id)
-    _check_colour(client, "reconnect_turn_sync")
-    check_reconnect(reconnect, on_wait=on_wait, method=method)
-    request = _request(method, url, headers).behind(str(point))
-    opener = SyncOpener(client, _build, request, request)
-    resumption = _sync_resumption(reconnect, on_wait, opener)
-    return SyncTurnStream.opened_by(opener, resumption, resume_from=point, **options)
+    call = Call(
+        "reconnect_turn_sync",
+        text_of(url),
+        method=method,
+        headers=headers,
+        last_event_id=str(point),
+        reconnect=reconnect,
+        on_wait=on_wait,
+        any_media_type=any_media_type,
+        options=options,
+        known_options=TurnOptions,
+    )
+    return SyncTurnStream(_sync_opening(client, call), resume_from=point, **options)
 
 
 @quiet_refusals
 def stream_events_sync(
-    client: Any,
-    url: str,
+    client: Client,
+    url: str | Url,
     *,
     method: str = "GET",
     json: Any = None,
     content: str | bytes | None = None,
-    headers: Headers | None = None,
+    headers: GivenHeaders | None = None,
     last_event_id: str = "",
     reconnect: ReconnectPolicy | None = None,
     on_wait: OnWait | None = None,
+    resume_url: str | Url | None = None,
+    any_media_type: bool = False,
     **options: Unpack[EventOptions],
 ) -> SyncEventStream:
     """As ``stream_events``, with a ``Client``, for ``with`` and ``for``."""
-    _check_colour(client, "stream_events_sync")
-    check_reconnect(reconnect, on_wait=on_wait, method=method)
-    request = _request(method, url, headers, json, content).behind(last_event_id)
-    opener = SyncOpener(client, _build, request, request)
-    resumption = _sync_resumption(reconnect, on_wait, opener)
-    return SyncEventStream.opened_by(opener, resumption, last_event_id=last_event_id, **options)
+    check_client(client, "stream_events_sync")
+    call = Call(
+        "stream_events_sync",
+        text_of(url),
+        method=method,
+        json=json,
+        content=content,
+        headers=headers,
+        last_event_id=last_event_id,
+        reconnect=reconnect,
+        on_wait=on_wait,
+        resume_url=text_of(resume_url),
+        any_media_type=any_media_type,
+        options=options,
+        known_options=EventOptions,
+    )
+    return SyncEventStream(_sync_opening(client, call), last_event_id=last_event_id, **options)
 
 
 def wrap(
-    response: Any, *, resume_from: SseId | None = None, **options: Unpack[TurnOptions]
-) -> TurnStream | SyncTurnStream:
-    """Read a turn from a ``Response`` that is open already, sent with ``stream=True``.
+    response: Response,
+    *,
+    resume_from: SseId | None = None,
+    any_media_type: bool = False,
+    **options: Unpack[TurnOptions],
+) -> TurnStream:
+    """Read a turn from a ``Response`` of an async client that you sent for with ``stream=True``, or
+    from one that has been read.
 
-    Returns a ``TurnStream``, or a ``SyncTurnStream`` for the response of a sync client. Raises
-    SseConnectFailed if it is no event stream, with an empty ``body``; TypeError or ValueError for
-    arguments that are not such.
+    The ``options`` are those of ``TurnStream``. Raises SseConnectFailed, with an empty ``body``, if
+    it is no event stream; TypeError or ValueError for invalid arguments.
     """
-    if not hasattr(response, "aiter_raw") or not hasattr(response, "stream"):
-        raise TypeError(f"wrap() takes a Response of httpx, not {type(response).__name__}")
-    if response.is_closed or response.is_stream_consumed:
-        raise ValueError("the response has been read or closed; send it with stream=True")
-    opened: Opened[Any]
-    if hasattr(response.stream, "__aiter__"):
-        opened = opened_over(response, ResponseSource(response))
-        kind: Any = TurnStream
-    else:
-        opened = opened_over(response, SyncResponseSource(response))
-        kind = SyncTurnStream
-    reason = refusal(response.status_code, opened.headers, str(response.url))
-    stream: TurnStream | SyncTurnStream = kind(None, resume_from=resume_from, **options)
-    stream.begin(opened if reason is None else Refused(SseConnectFailed(opened.status, "", reason)))
+    check_response(response, "wrap")
+    check_options("wrap", options, TurnOptions)
+    body = async_body_of(response)
+    stream = TurnStream(body, resume_from=resume_from, **options)
+    check_head(body, any_media_type)
     return stream
 
 
-def _request(
-    method: str,
-    url: str,
-    headers: Headers | None,
-    json: Any = None,
-    content: str | bytes | None = None,
-) -> Request:
-    """Check what may be asked for."""
-    body, body_headers = encode_body(json, content)
-    given = with_defaults(check_headers(headers), [*body_headers, *DEFAULT_HEADERS])
-    return Request(method, url, given, body)
+def wrap_sync(
+    response: Response,
+    *,
+    resume_from: SseId | None = None,
+    any_media_type: bool = False,
+    **options: Unpack[TurnOptions],
+) -> SyncTurnStream:
+    """As ``wrap``, with a ``Response`` of a sync client."""
+    check_response(response, "wrap_sync")
+    check_options("wrap_sync", options, TurnOptions)
+    body = sync_body_of(response)
+    stream = SyncTurnStream(body, resume_from=resume_from, **options)
+    check_head(body, any_media_type)
+    return stream
 
 
-def _build(client: Any, request: Request) -> Any:
-    """Build the client's request. Raises TypeError or ValueError for what may not be asked for."""
-    check_method(request.method)
-    check_url(request.url)
-    check_headers(client.headers.raw, reserved=False)
-    try:
-        built = client.build_request(
-            request.method, request.url, headers=request.headers, content=request.body or None
-        )
-        usable = built.url.scheme in ("http", "https") and built.url.host
-    except Exception as error:
-        raise ValueError(f"the client cannot make this request ({type(error).__name__})") from None
-    if not usable:
-        raise ValueError("the URL must start with http:// or https://, or the client's base_url")
-    check_headers(built.headers.raw, reserved=False)
-    return built
+def wrap_events(
+    response: Response,
+    *,
+    last_event_id: str = "",
+    any_media_type: bool = False,
+    **options: Unpack[EventOptions],
+) -> EventStream:
+    """As ``wrap``, for any event stream; the ``options`` are those of ``EventStream``."""
+    check_response(response, "wrap_events")
+    check_options("wrap_events", options, EventOptions)
+    body = async_body_of(response)
+    stream = EventStream(body, last_event_id=last_event_id, **options)
+    check_head(body, any_media_type)
+    return stream
 
 
-def _resumption(
-    reconnect: ReconnectPolicy | None, on_wait: OnWait | None, opener: Opener
-) -> AsyncResumption | None:
-    if reconnect is None:
-        return None
-    return AsyncResumption(reconnect, opener, anyio, on_wait=on_wait)
+def wrap_events_sync(
+    response: Response,
+    *,
+    last_event_id: str = "",
+    any_media_type: bool = False,
+    **options: Unpack[EventOptions],
+) -> SyncEventStream:
+    """As ``wrap_events``, with a ``Response`` of a sync client."""
+    check_response(response, "wrap_events_sync")
+    check_options("wrap_events_sync", options, EventOptions)
+    body = sync_body_of(response)
+    stream = SyncEventStream(body, last_event_id=last_event_id, **options)
+    check_head(body, any_media_type)
+    return stream
 
 
-def _sync_resumption(
-    reconnect: ReconnectPolicy | None, on_wait: OnWait | None, opener: SyncOpener
-) -> SyncResumption | None:
-    return None if reconnect is None else SyncResumption(reconnect, opener, on_wait=on_wait)
+def _opening(client: AsyncClient, call: Call) -> AsyncOpening:
+    return AsyncOpening(Opener(client, call), anyio, call.reconnecting)
 
 
-def _check_colour(client: Any, function: str) -> None:
-    """Raise TypeError for what is no client, or one of the wrong colour."""
-    sync = function.endswith("_sync")
-    for each in type(client).__mro__:
-        # The generation that the client is of is loaded; the other one need not be there.
-        library = sys.modules.get(each.__module__.partition(".")[0])
-        if library is not None and library.__name__ in ("httpx", "httpx2"):
-            if isinstance(client, library.Client if sync else library.AsyncClient):
-                return
-            other = function.removesuffix("_sync") if sync else f"{function}_sync"
-            raise TypeError(f"{function}() cannot use this {each.__name__}; use {other}()")
-    wanted = "Client" if sync else "AsyncClient"
-    raise TypeError(f"client must be an httpx.{wanted}, not {type(client).__name__}")
+def _sync_opening(client: Client, call: Call) -> SyncOpening:
+    return SyncOpening(SyncOpener(client, call), call.reconnecting)

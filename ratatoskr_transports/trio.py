@@ -20,11 +20,12 @@ import trio.abc
 
 from ratatoskr_proto import SseId
 
-from ._adapters.h11 import BodySource, H11Transport
-from ._streams.loops import check_seconds
-from ._streams.streams import TurnOptions, TurnStream
+from ._adapters.calls import check_options
+from ._adapters.h11 import BareSource, H11Transport
+from ._streams.arguments import check_seconds
+from ._streams.streams import EventOptions, EventStream, TurnOptions, TurnStream
 
-__all__ = ["reconnect_turn", "stream_events", "stream_turn", "wrap"]
+__all__ = ["reconnect_turn", "stream_events", "stream_turn", "wrap", "wrap_events"]
 
 _READ_BYTES = 65536
 
@@ -39,9 +40,9 @@ def _fail_after(seconds: float | None) -> Iterator[None]:
 
 
 class _Connection:
-    """A trio stream, as ``_opening.Connection`` has it."""
+    """A trio stream, as ``Connection`` of ``_adapters.h11`` has it."""
 
-    def __init__(self, stream: trio.abc.Stream) -> None:
+    def __init__(self, stream: Any) -> None:
         self._stream = stream
 
     async def receive(self, seconds: float | None) -> bytes:
@@ -100,9 +101,27 @@ def wrap(
     """Read a turn from a stream that is open already and carries nothing but the body.
 
     ``read_timeout`` is that of ``stream_turn``; the ``options`` are those of ``TurnStream``. Raises
-    TypeError or ValueError for arguments that are not such.
+    TypeError or ValueError for invalid arguments.
     """
-    if not isinstance(stream, trio.abc.ReceiveStream):
-        raise TypeError(f"wrap() takes a trio Stream, not {type(stream).__name__}")
-    source = BodySource(_Connection(stream), check_seconds("read_timeout", read_timeout))
+    check_options("wrap", options, TurnOptions)
+    source = _bare_source("wrap", stream, read_timeout)
     return TurnStream(source, resume_from=resume_from, **options)
+
+
+def wrap_events(
+    stream: trio.abc.Stream,
+    *,
+    last_event_id: str = "",
+    read_timeout: float | None = 60.0,
+    **options: Unpack[EventOptions],
+) -> EventStream:
+    """As ``wrap``, for any event stream; the ``options`` are those of ``EventStream``."""
+    check_options("wrap_events", options, EventOptions)
+    source = _bare_source("wrap_events", stream, read_timeout)
+    return EventStream(source, last_event_id=last_event_id, **options)
+
+
+def _bare_source(function: str, stream: Any, read_timeout: float | None) -> BareSource:
+    if not isinstance(stream, trio.abc.ReceiveStream):
+        raise TypeError(f"{function}() takes a trio Stream, not {type(stream).__name__}")
+    return BareSource(_Connection(stream), check_seconds("read_timeout", read_timeout))

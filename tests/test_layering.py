@@ -128,11 +128,11 @@ def test_transports_have_no_other_lazy_names():
 def test_transports_export_the_names_of_the_guide():
     assert set(ratatoskr_transports.__all__) == {
         *["TurnStream", "SyncTurnStream", "EventStream", "SyncEventStream"],
-        *["Source", "SyncSource", "SseExchange", "Decoder", "error_label"],
+        *["Source", "SourceLost", "SyncSource", "SseExchange", "Decoder", "error_label"],
     }
 
 
-FUNCTIONS = {"stream_turn", "reconnect_turn", "stream_events", "wrap"}
+FUNCTIONS = {"stream_turn", "reconnect_turn", "stream_events", "wrap", "wrap_events"}
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ FUNCTIONS = {"stream_turn", "reconnect_turn", "stream_events", "wrap"}
     [
         ("anyio", FUNCTIONS),
         ("trio", FUNCTIONS),
-        ("httpx", FUNCTIONS | {f"{name}_sync" for name in FUNCTIONS - {"wrap"}}),
+        ("httpx", FUNCTIONS | {f"{name}_sync" for name in FUNCTIONS}),
         (
             "testing",
             {

@@ -1,12 +1,14 @@
-"""Responses of httpx as sources of streams, and sending the requests for them."""
+"""Clients of httpx and httpx2: their requests, and their responses as sources of streams."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import socket
+import sys
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Coroutine, Mapping
+from typing import Any, Protocol, TypeVar
 
 import anyio
 
@@ -15,72 +17,236 @@ from ratatoskr_proto import SseConnectFailed
 from .._http.body import Inflater
 from .._http.head import ERROR_BODY_SECONDS, MAX_ERROR_BODY, read_headers, refusal
 from .._http.reasons import failure_of
-from .._http.request import Request
-from .._streams.sources import Opened, Refused, Source, SyncSource
+from .._http.request import (
+    DEFAULT_HEADERS,
+    basic_authorization,
+    check_headers,
+    check_method,
+    check_url,
+    quiet_refusals,
+    with_defaults,
+)
+from .._streams.cursor import logger, raise_error
+from .._streams.labels import error_label
+from .._streams.sources import AsyncBody, HttpBody, Refused, SyncBody
+from .calls import Call, Request
 
 _DRAIN_BYTES = 64 * 1024
 _DRAIN_SECONDS = 0.1
 _CANNOT_BE_SENT = Refused(SseConnectFailed(None, "", "protocol"))
 
-
-def opened_over(response: Any, source: Any) -> Opened[Any]:
-    """What a response gives to a stream."""
-    return Opened(source, response.status_code, read_headers(response.headers.raw))
+B = TypeVar("B", bound=HttpBody)
 
 
-class _ErrorBody:
-    """The start of the body of a response that is no event stream."""
+class Response(Protocol):
+    """A ``Response`` of httpx or httpx2."""
 
-    def __init__(self, opened: Opened[Any]) -> None:
-        self._inflater = Inflater(opened.headers.get("content-encoding", ""))
-        self._start = b""
-        self._end = time.monotonic() + ERROR_BODY_SECONDS
-
-    def wants_more_after(self, data: bytes) -> bool:
-        """Take bytes; say whether more of them are of use."""
-        self._start += self._inflater.start_of(data, MAX_ERROR_BODY)
-        in_time = time.monotonic() < self._end
-        return bool(data) and in_time and len(self._start) < MAX_ERROR_BODY
-
-    def text(self) -> str:
-        return self._start[:MAX_ERROR_BODY].decode("utf-8", "replace")
+    @property
+    def status_code(self) -> int: ...
+    @property
+    def is_stream_consumed(self) -> bool: ...
+    @property
+    def extensions(self) -> Any: ...
 
 
-class _Requests:
-    """The client's request, and how to make the next one, which opens the stream again. Its
-    ``repr()`` shows nothing of them.
+class Url(Protocol):
+    """A ``URL`` of httpx or httpx2."""
 
-    ``build(client, request)`` makes a request of the client, or raises ValueError.
+    @property
+    def raw_path(self) -> bytes: ...
+    @property
+    def userinfo(self) -> bytes: ...
+
+
+class AsyncClient(Protocol):
+    """An ``AsyncClient`` of httpx or httpx2."""
+
+    @property
+    def headers(self) -> Any: ...
+    def build_request(
+        self, method: str, url: str, *, content: bytes | None = ..., headers: Any = ...
+    ) -> Any: ...
+    def send(self, request: Any, *, stream: bool = ...) -> Coroutine[Any, Any, Response]: ...
+
+
+class Client(Protocol):
+    """A ``Client`` of httpx or httpx2."""
+
+    @property
+    def headers(self) -> Any: ...
+    def build_request(
+        self, method: str, url: str, *, content: bytes | None = ..., headers: Any = ...
+    ) -> Any: ...
+    def send(self, request: Any, *, stream: bool = ...) -> Response: ...
+
+
+def is_a(value: object, name: str) -> bool:
+    """Whether a value is an instance of the class of this name in httpx or httpx2."""
+    for each in type(value).__mro__:
+        # The generation that it is of is loaded; the other one need not be there.
+        library = sys.modules.get(each.__module__.partition(".")[0])
+        if library is not None and library.__name__ in ("httpx", "httpx2"):
+            return isinstance(value, getattr(library, name))
+    return False
+
+
+def text_of(url: Any) -> Any:
+    """The text of a URL of the library; anything else as it is."""
+    return str(url) if is_a(url, "URL") else url
+
+
+def check_client(client: object, function: str) -> None:
+    """Raise TypeError for an invalid client, such as a sync one for an async function."""
+    sync = function.endswith("_sync")
+    kind, other_kind = ("Client", "AsyncClient") if sync else ("AsyncClient", "Client")
+    if is_a(client, other_kind):
+        other = function.removesuffix("_sync") if sync else f"{function}_sync"
+        article = "a" if other_kind == "Client" else "an"
+        raise TypeError(f"{function}() cannot use {article} {other_kind}; use {other}()")
+    if not is_a(client, kind):
+        raise TypeError(f"client must be an httpx.{kind}, not {type(client).__name__}")
+
+
+def _content_of(response: Any) -> bytes | None:
+    """The content of a response that was read already, None of one that was not."""
+    try:
+        content: bytes = response.content
+    except RuntimeError:  # ResponseNotRead
+        return None
+    return content
+
+
+def async_body_of(response: Any) -> _ReadBody | _ResponseBody:
+    """The body of a response of an async client."""
+    content = _content_of(response)
+    return _ResponseBody(response) if content is None else _ReadBody(response, content)
+
+
+def sync_body_of(response: Any) -> _SyncReadBody | _SyncResponseBody:
+    """The body of a response of a sync client."""
+    content = _content_of(response)
+    return _SyncResponseBody(response) if content is None else _SyncReadBody(response, content)
+
+
+def check_response(response: Any, function: str) -> None:
+    """Raise TypeError or ValueError for a response that a function for wrapping cannot read."""
+    if not is_a(response, "Response"):
+        raise TypeError(f"{function}() takes a Response of httpx, not {type(response).__name__}")
+    if _content_of(response) is not None:
+        return
+    if response.is_closed or response.is_stream_consumed:
+        raise ValueError("the response was closed before it was read; send it with stream=True")
+    sync = function.endswith("_sync")
+    if sync is hasattr(response.stream, "__aiter__"):
+        kind = "an async" if sync else "a sync"
+        other = function.removesuffix("_sync") if sync else f"{function}_sync"
+        raise TypeError(f"{function}() cannot read the response of {kind} client; use {other}()")
+
+
+def check_head(body: _OfResponse, any_media_type: bool) -> None:
+    """Raise SseConnectFailed, and log it, for a body that is no event stream."""
+    reason = body.refusal(any_media_type)
+    if reason is not None:
+        error = SseConnectFailed(body.status, "", reason)
+        logger.warning(error_label(error))
+        raise_error(error)
+
+
+@quiet_refusals
+def _build(client: Any, request: Request) -> Any:
+    """Build the client's request. Raises TypeError or ValueError for invalid arguments."""
+    check_method(request.method)
+    check_url(request.url)
+    check_headers(client.headers.raw, reserved=False)
+    try:
+        built = client.build_request(
+            request.method,
+            request.url,
+            headers=with_defaults(request.headers, DEFAULT_HEADERS),
+            content=request.body or None,
+        )
+        usable = built.url.scheme in ("http", "https") and built.url.host
+    except Exception as error:
+        raise ValueError(f"the client cannot make this request ({type(error).__name__})") from None
+    if not usable:
+        raise ValueError("the URL must start with http:// or https://, or the client's base_url")
+    if built.url.userinfo:
+        # The library would show it in its own log lines.
+        authorization = basic_authorization(built.url.userinfo.decode("ascii"))
+        if b"authorization" not in [name for name, _ in request.headers]:
+            built.headers["Authorization"] = authorization.decode("ascii")
+        built.url = built.url.copy_with(userinfo=b"")
+    check_headers(built.headers.raw, reserved=False)
+    return built
+
+
+class _HttpxOpener:
+    """Sends the requests of a call. Its ``repr()`` shows nothing of them.
+
+    The library's own request shows its URL, so it is kept out of local variables, which tracebacks
+    may show.
     """
 
-    def __init__(
-        self, client: Any, build: Callable[[Any, Request], Any], request: Request, resuming: Request
-    ) -> None:
+    def __init__(self, client: Any, call: Call) -> None:
+        """Raises TypeError or ValueError for a request that the client cannot make."""
         self._client = client
-        self._build = build
-        self._request = build(client, request)
-        if resuming is not request:
-            build(client, resuming)  # raises now for what could not be asked for later
-        self._resuming = resuming
+        self._call = call
+        self._request: Any = None
+        for request in call.requests():
+            _build(client, request)
 
-    def _go_behind(self, last_event_id: str) -> bool:
-        """Make the next request; return whether there can be one. There cannot with an id that no
+    def _prepare(self, last_event_id: str | None) -> bool:
+        """Build the next request; return whether there can be one. There cannot with an id that no
         header can carry, nor if the client has been given a cookie that cannot be sent.
         """
+        request = self._call.next_request(last_event_id)
+        if request is None:
+            return False
         try:
-            self._request = self._build(self._client, self._resuming.behind(last_event_id))
+            self._request = _build(self._client, request)
         except ValueError:
+            if last_event_id is None:
+                raise
             return False
         return True
 
+    def _not_sent(self, error: Exception) -> Refused:
+        """What an exception of sending means; raise it unless it is one of a connection."""
+        failure = failure_of(error)
+        if failure is None:
+            raise error
+        return Refused(failure)
 
-class Opener(_Requests):
-    """Sends a request and reads the head, when it is called."""
 
-    async def again(self, last_event_id: str) -> Opened[Source] | Refused:
-        return await self() if self._go_behind(last_event_id) else _CANNOT_BE_SENT
+class Opener(_HttpxOpener):
+    """For async clients."""
 
-    async def __call__(self) -> Opened[Source] | Refused:
+    async def open(self, last_event_id: str | None) -> AsyncBody | Refused:
+        """Send a request and read the head of the response."""
+        if not self._prepare(last_event_id):
+            return _CANNOT_BE_SENT
+        sent: Any = None
+        with anyio.move_on_after(self._call.event_timeout):
+            sent = await self._send()
+        if sent is None:
+            return Refused(SseConnectFailed(None, "", "read timeout"))
+        if isinstance(sent, Refused):
+            return sent
+        body = async_body_of(sent)
+        reason = body.refusal(self._call.any_media_type)
+        if reason is None:
+            return body
+        error_body = _ErrorBody(body)
+        try:
+            with anyio.move_on_after(ERROR_BODY_SECONDS), contextlib.suppress(Exception):
+                while error_body.wants_more_after(await body.receive()):
+                    pass
+        finally:
+            await body.aclose()
+        return error_body.refused(reason)
+
+    async def _send(self) -> Any:
+        """Return the response, or why there is none."""
         connected: list[Any] = []
 
         async def trace(event: str, info: Mapping[str, Any]) -> None:
@@ -89,105 +255,146 @@ class Opener(_Requests):
 
         self._request.extensions["trace"] = trace
         try:
-            response = await self._client.send(self._request, stream=True)
+            return await self._client.send(self._request, stream=True)
         except Exception as error:
-            failure = failure_of(error)
-            if failure is None:
-                raise
-            return Refused(failure)
+            return self._not_sent(error)
         except BaseException:
             # httpcore forgets a connection on which a TLS handshake is cancelled.
             with anyio.CancelScope(shield=True):
                 for stream in connected:
                     await stream.aclose()
             raise
-        source = ResponseSource(response)
-        opened = opened_over(response, source)
-        reason = refusal(opened.status, opened.headers, str(response.url))
-        if reason is None:
-            return opened
-        body = _ErrorBody(opened)
-        try:
-            with anyio.move_on_after(ERROR_BODY_SECONDS), contextlib.suppress(Exception):
-                while body.wants_more_after(await source.receive()):
-                    pass
-        finally:
-            await source.aclose()
-        failure = SseConnectFailed(opened.status, body.text(), reason)
-        return Refused(failure, opened.headers.get("retry-after", ""))
 
 
-class SyncOpener(_Requests):
-    """As ``Opener``, for sync clients."""
+class SyncOpener(_HttpxOpener):
+    """For sync clients."""
 
-    def again(self, last_event_id: str) -> Opened[SyncSource] | Refused:
-        return self() if self._go_behind(last_event_id) else _CANNOT_BE_SENT
-
-    def __call__(self) -> Opened[SyncSource] | Refused:
+    def open(self, last_event_id: str | None) -> SyncBody | Refused:
+        """Send a request and read the head of the response."""
+        if not self._prepare(last_event_id):
+            return _CANNOT_BE_SENT
         try:
             response = self._client.send(self._request, stream=True)
         except Exception as error:
-            failure = failure_of(error)
-            if failure is None:
-                raise
-            return Refused(failure)
-        source = SyncResponseSource(response)
-        opened = opened_over(response, source)
-        reason = refusal(opened.status, opened.headers, str(response.url))
+            return self._not_sent(error)
+        body = sync_body_of(response)
+        reason = body.refusal(self._call.any_media_type)
         if reason is None:
-            return opened
-        body = _ErrorBody(opened)
+            return body
+        # This is where httpcore looks up how long a read may take.
+        timeouts = response.request.extensions.get("timeout", {})
+        timeouts["read"] = min(timeouts.get("read") or ERROR_BODY_SECONDS, ERROR_BODY_SECONDS)
+        error_body = _ErrorBody(body)
         try:
             with contextlib.suppress(Exception):
-                while body.wants_more_after(source.receive()):
+                while error_body.wants_more_after(body.receive()):
                     pass
         finally:
-            source.close()
-        failure = SseConnectFailed(opened.status, body.text(), reason)
-        return Refused(failure, opened.headers.get("retry-after", ""))
+            body.close()
+        return error_body.refused(reason)
 
 
-class ResponseSource:
-    """The raw body of a response; its content coding is undone by us, and within bounds."""
+class _ErrorBody:
+    """The start of the body of a response that is no event stream."""
 
-    def __init__(self, response: Any) -> None:
+    def __init__(self, body: HttpBody) -> None:
+        self._status = body.status
+        self._headers = body.headers
+        self._inflater = Inflater(body.content_encoding)
+        self._start = b""
+        self._end = time.monotonic() + ERROR_BODY_SECONDS
+
+    def wants_more_after(self, data: bytes) -> bool:
+        """Take bytes; return whether more of them are of use."""
+        self._start += self._inflater.start_of(data, MAX_ERROR_BODY)
+        in_time = time.monotonic() < self._end
+        return bool(data) and in_time and len(self._start) < MAX_ERROR_BODY
+
+    def refused(self, reason: str) -> Refused:
+        """The refusal, with as much of the body as has been read."""
+        text = self._start[:MAX_ERROR_BODY].decode("utf-8", "replace")
+        error = SseConnectFailed(self._status, text, reason)
+        return Refused(error, self._headers.get("retry-after", ""))
+
+
+class _OfResponse(HttpBody):
+    """The body of a response."""
+
+    def __init__(self, response: Any, content: bytes | None = None) -> None:
         self._response = response
-        self._chunks = response.aiter_raw()
-        self._reading = False
+        self._content = content
+        self.status = response.status_code
+        self.headers = read_headers(response.headers.raw)
+        if content is None:
+            self.content_encoding = self.headers.get("content-encoding", "")
+
+    def refusal(self, any_media_type: bool) -> str | None:
+        """The reason for which it is no event stream, None if it is one."""
+        headers = dict(self.headers)
+        if self._content is not None:  # httpx has undone whatever coding there was
+            headers.pop("content-encoding", None)
+        url = str(self._response.url)
+        return refusal(self.status, headers, url, any_media_type=any_media_type)
+
+
+class _ReadBody(_OfResponse, AsyncBody):
+    """The content of a response that was read already, for async code."""
 
     async def receive(self) -> bytes:
-        """Return the next bytes of the body."""
-        self._reading = True
-        try:
-            return bytes(await anext(self._chunks, b""))  # no chunk is empty
-        finally:
-            self._reading = False
+        content, self._content = self._content or b"", b""
+        return content
+
+    async def aclose(self) -> None:
+        """Do nothing, since the response is closed."""
+
+
+class _SyncReadBody(_OfResponse, SyncBody):
+    """The content of a response that was read already, for sync code."""
+
+    def receive(self) -> bytes:
+        content, self._content = self._content or b"", b""
+        return content
+
+    def close(self) -> None:
+        """Do nothing, since the response is closed."""
+
+
+class _ResponseBody(_OfResponse, AsyncBody):
+    """The raw body of a response of an async client; its coding is undone by us, within bounds."""
+
+    def __init__(self, response: Any) -> None:
+        super().__init__(response)
+        self._chunks = response.aiter_raw()
+
+    def receive(self) -> Awaitable[bytes]:
+        received: Awaitable[bytes] = anext(self._chunks, b"")  # no chunk is empty
+        return received
 
     async def drain(self) -> None:
-        """Read the end of the body, if it comes at once, so that the connection can be reused."""
         left = _DRAIN_BYTES
         with anyio.move_on_after(_DRAIN_SECONDS), contextlib.suppress(Exception):
             while left > 0 and (data := await self.receive()):
                 left -= len(data)
 
     async def aclose(self) -> None:
-        """Close the response at once."""
-        if not self._reading:  # else another task is in it, and ends it when the response closes
+        await _shielded(self._close())
+
+    async def _close(self) -> None:
+        if not self._chunks.ag_running:  # else another task reads, and ends with the response
             await self._chunks.aclose()
         await self._response.aclose()
 
 
-class SyncResponseSource:
-    """As ``ResponseSource``, for sync clients."""
+class _SyncResponseBody(_OfResponse, SyncBody):
+    """The raw body of a response of a sync client; its coding is undone by us, within bounds."""
 
     def __init__(self, response: Any) -> None:
-        self._response = response
+        super().__init__(response)
         self._chunks = response.iter_raw()
         self._reading = False
         self._closed = False
 
     def receive(self) -> bytes:
-        """Return the next bytes of the body."""
         self._reading = True
         try:
             return bytes(next(self._chunks, b""))  # no chunk is empty
@@ -197,13 +404,30 @@ class SyncResponseSource:
                 self._response.close()
 
     def close(self) -> None:
-        """Close the response at once."""
         self._closed = True
         stream = self._response.extensions.get("network_stream")
         connection = stream.get_extra_info("socket") if self._reading and stream else None
         if connection is None:
             self._response.close()
         else:
-            # Another thread is in it. This wakes that up, and it closes the response then.
+            # Another thread reads. This wakes it up, and it closes the response then.
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
+
+
+async def _shielded(closing: Coroutine[Any, Any, None]) -> None:
+    """Close to the end, however often this task is cancelled meanwhile."""
+    with anyio.CancelScope(shield=True):
+        try:
+            task = asyncio.ensure_future(closing)
+        except RuntimeError:  # of no event loop of asyncio
+            await closing
+            return
+        cancelled: asyncio.CancelledError | None = None
+        while not task.done():
+            try:
+                await asyncio.shield(task)
+            except asyncio.CancelledError as error:
+                cancelled = error
+        if cancelled is not None:
+            raise cancelled

@@ -149,27 +149,16 @@ class BodyDecoder(Generic[ItemT]):
         self._decoder = decoder
         self._last: object = None  # of the decoder's items
         self._inflater = Inflater(content_encoding)
-        # With nothing to undo, bytes go right to the decoder, and all generators are saved.
-        self._plain = self._inflater.plain
 
     @property
     def over(self) -> bool:
         """Whether the decoder wants no more: the turn is done, or has failed."""
         return self._decoder.over
 
-    def items(self, data: bytes) -> Iterator[ItemT]:
-        """Return the items that some bytes of the body complete; where a coding has to be undone,
-        that is done as they are taken.
-
-        Raises zlib.error after the items before it, and what the decoder raises.
-        """
-        return iter(self.decode(data)) if self._plain else self._undo(data)
-
-    def _undo(self, data: bytes) -> Iterator[ItemT]:
-        for piece in self.pieces(data):
-            yield from self.decode(piece)
-            if self.over:
-                return  # what is left may stand for very much, and would be discarded
+    @property
+    def plain(self) -> bool:
+        """Whether there is no content coding to undo."""
+        return self._inflater.plain
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """Undo the coding of some bytes, in pieces of at most 64 KiB unless there is nothing to

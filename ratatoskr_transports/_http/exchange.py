@@ -36,8 +36,16 @@ class HttpExchange:
     (SseConnectFailed or None) says that there is no event stream. One of them comes in the end.
     """
 
-    def __init__(self, method: str, url: str, headers: Headers | None, body: bytes) -> None:
-        """Raises TypeError or ValueError for what cannot be asked for."""
+    def __init__(
+        self,
+        method: str,
+        url: str,
+        headers: Headers | None,
+        body: bytes,
+        *,
+        any_media_type: bool = False,
+    ) -> None:
+        """Raises TypeError or ValueError for invalid arguments."""
         where = Url(url)
         self.host = where.host
         self.port = where.port
@@ -47,6 +55,7 @@ class HttpExchange:
         self.failure: SseConnectFailed | None = None
         self.end: str | None = None
         self._url = where.shown
+        self._any_media_type = any_media_type
         self._connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MAX_HEAD)
         self._informational = 0
         self._at_eof = False
@@ -159,7 +168,9 @@ class HttpExchange:
     def _receive_head(self, response: h11.Response) -> None:
         self.status = response.status_code
         self.headers = read_headers(response.headers)
-        self._refusal = refusal(self.status, self.headers, self._url)
+        self._refusal = refusal(
+            self.status, self.headers, self._url, any_media_type=self._any_media_type
+        )
         self._error_inflater = Inflater(self.headers.get("content-encoding", ""))
         self._body = memoryview(b"")
 

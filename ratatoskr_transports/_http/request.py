@@ -17,8 +17,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit, urlunsplit
 
-from ratatoskr_proto import SseId
-
 Headers: TypeAlias = Mapping[Any, Any] | Iterable[tuple[str | bytes, str | bytes]]
 
 # What frames the message is ours to say, so that no header can contradict it.
@@ -37,7 +35,6 @@ _AUTHORITY = re.compile(r"(\[[^\[\]]+\]|[^:\[\]]*)(?::([0-9]*))?")
 _ASCII_HOST = re.compile(r"[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?")
 _URL_SAFE = "%/:=&?~+!$,;'@()*[]|"
 _MAX_REDIRECT_TEXT = 200
-_MAX_LAST_EVENT_ID = 8192
 _NO_HOST = "the host of the URL is neither a host name nor an IP address"
 
 P = ParamSpec("P")
@@ -96,15 +93,20 @@ class Url:
         self.authorization: bytes | None = None
         try:
             if at:
-                user, _, password = userinfo.partition(":")
-                pair = unquote_to_bytes(user) + b":" + unquote_to_bytes(password)
-                self.authorization = b"Basic " + base64.b64encode(pair)
+                self.authorization = basic_authorization(userinfo)
             path = quote(parts.path, safe=_URL_SAFE) or "/"
             query = f"?{quote(parts.query, safe=_URL_SAFE)}" if parts.query else ""
         except UnicodeEncodeError:
             raise ValueError("the URL must not contain a lone surrogate") from None
         self.target = (path + query).encode("ascii")
         self.shown = f"{parts.scheme}://{self.host_header}{path}"
+
+
+def basic_authorization(userinfo: str) -> bytes:
+    """The value of the ``Authorization`` header that the user and password of a URL stand for."""
+    user, _, password = userinfo.partition(":")
+    pair = unquote_to_bytes(user) + b":" + unquote_to_bytes(password)
+    return b"Basic " + base64.b64encode(pair)
 
 
 def check_url(url: str) -> None:
@@ -225,51 +227,6 @@ def encode_body(json: Any, content: str | bytes | None) -> tuple[bytes, list[tup
     if not isinstance(content, (bytes, bytearray, memoryview)):
         raise TypeError(f"content must be a str or bytes, not {type(content).__name__}")
     return bytes(content), []
-
-
-def resume_point(last_sse_id: SseId | str) -> SseId:
-    """Return the id to resume behind. Raises TypeError or ValueError for what is none."""
-    if isinstance(last_sse_id, (SseId, str)):
-        return SseId.parse(str(last_sse_id))
-    raise TypeError(
-        f"last_sse_id must be an SseId or its text, such as '93:1077', "
-        f"not {type(last_sse_id).__name__}"
-    )
-
-
-class Request:
-    """What is asked for, to be asked again behind another event. Its ``repr()`` shows nothing."""
-
-    __slots__ = ("body", "headers", "method", "url")
-
-    def __init__(
-        self, method: str, url: str, headers: list[tuple[bytes, bytes]], body: bytes = b""
-    ) -> None:
-        self.method = method
-        self.url = url
-        self.headers = headers
-        self.body = body
-
-    def behind(self, last_event_id: str) -> Request:
-        """The same request, for what comes behind an event; ``""`` leaves it as it is.
-
-        Raises TypeError or ValueError for an id that no header can carry, or longer than 8 KiB,
-        which servers refuse.
-        """
-        if last_event_id == "":
-            return self
-        header = check_headers([("last-event-id", last_event_id)])
-        if len(header[0][1]) > _MAX_LAST_EVENT_ID:
-            raise ValueError("last_event_id must not be longer than 8 KiB in UTF-8")
-        others = [pair for pair in self.headers if pair[0] != b"last-event-id"]
-        return Request(self.method, self.url, others + header, self.body)
-
-    def resuming(self, url: str | None) -> Request:
-        """The request that resumes a turn which this one has started, by default at the same URL:
-        a GET, without the body and what is said of it.
-        """
-        kept = [pair for pair in self.headers if not pair[0].startswith(b"content-")]
-        return Request("GET", self.url if url is None else url, kept)
 
 
 def redirect_target(url: str, location: str) -> str:

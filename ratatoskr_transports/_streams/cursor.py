@@ -1,7 +1,8 @@
 """Between the bytes of a body and whoever iterates over a stream: no I/O.
 
 A cursor knows what has been handed out and, once a stream is over or broken, that it is. So an
-iterator is only: take the next item; if there is none, read more.
+iterator is only: take the next item; if there is none, decode the next piece of the body; if there
+is none of that either, read more.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ import copy
 import logging
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Generic, NoReturn, TypeAlias, TypeVar
 
 from ratatoskr_proto import (
     Comment,
     Event,
     EventStreamDecoder,
+    EventTooLarge,
     RatatoskrError,
     ServerSentEvent,
     SseConnectionDropped,
@@ -32,6 +34,8 @@ from .labels import error_label
 logger = logging.getLogger("ratatoskr_transports")
 logger.addHandler(logging.NullHandler())
 
+PIECE = 64 * 1024  # bytes of a body that are decoded in one go
+
 D = TypeVar("D", TurnDecoder, EventStreamDecoder | ChangesDecoder)
 Changed: TypeAlias = Callable[[str, int | None], object]
 
@@ -44,7 +48,7 @@ OVER: Final = _Over()
 
 
 def raise_error(error: RatatoskrError) -> None:
-    """Raise an error of ours with nothing behind it: a foreign exception may hold a payload."""
+    """Raise an error of ours with no other behind it: a foreign exception may hold a payload."""
     try:
         raise error from None
     finally:
@@ -52,7 +56,7 @@ def raise_error(error: RatatoskrError) -> None:
 
 
 def raise_foreign(error: BaseException) -> NoReturn:
-    """Raise an exception that is none of ours, or another one if it would look like a clean end."""
+    """Raise somebody else's exception, or another one if it would look like a clean end."""
     if isinstance(error, (StopIteration, StopAsyncIteration)):
         name = type(error).__name__
         raise RuntimeError(f"{name} was raised where it does not end a stream") from error
@@ -62,29 +66,31 @@ def raise_foreign(error: BaseException) -> NoReturn:
 class Cursor(ABC, Generic[D]):
     """Takes the body of a stream, in pieces, and hands out its items one at a time.
 
-    If it is ``resumable``, a connection that is lost is no error yet: ``take`` returns OVER and
-    ``loss`` says how it was lost, until ``renew``, ``fail`` or ``end`` says what comes of it.
+    ``ready`` holds the items that neither end the stream nor need a look. Whoever takes one from it
+    must set ``last``, which is the last event that was handed out.
+
+    If it is ``resumable``, a lost connection is no error yet: ``take`` returns OVER and ``loss``
+    says how it was lost, until ``resume``, ``fail`` or ``end`` says how it goes on.
     """
 
     def __init__(self, decoder: D) -> None:
         self.resumable = False
+        self.needs_id = False
         self.loss: RatatoskrError | None = None
+        self.last: Any = None
+        self.ready: Iterator[Any] = iter(())
+        self._others: Iterator[Any] = iter(())  # the items after those that are ready
         self._decoder: D = decoder
         self._retry_ms: int | None = None  # of the connections before
         self._content_encoding = ""
         self._body: BodyDecoder[Any] = BodyDecoder(decoder)
+        self._data = b""  # read, but not decoded yet, if there is no coding to undo
+        self._pieces: Iterator[bytes] = iter(())  # the same, if there is one
         self._started = False
-        self._items: Iterator[Any] = iter(())
-        self._error: RatatoskrError | None = None
-        self._over = False
         self._ended = False
-
-    def begin(self, content_encoding: str) -> None:
-        """Say how the body of a new connection is coded."""
-        self._content_encoding = content_encoding
-        tap = self._body.tap
-        self._body = BodyDecoder(self._decoder, content_encoding)
-        self._body.tap = tap
+        self._over = False
+        self._error: RatatoskrError | None = None
+        self._noted = self._place()
 
     def tap(self, receive: Callable[[bytes], object]) -> None:
         """Have each piece of the body handed to ``receive`` before it is decoded."""
@@ -98,69 +104,101 @@ class Cursor(ABC, Generic[D]):
 
     @property
     @abstractmethod
-    def place(self) -> object:
-        """Where the stream stands: another object once something new has been handed out."""
-
-    @property
-    @abstractmethod
     def last_event_id_to_send(self) -> str | None:
-        """What to send as ``Last-Event-ID`` to go on from here, None if there is no way to."""
+        """What to send as ``Last-Event-ID`` to resume here, None if nobody could."""
+
+    def has_progressed(self) -> bool:
+        """Whether something new has been handed out since this was asked before."""
+        noted, self._noted = self._noted, self._place()
+        # Events are compared by identity: one that is equal to the one before is new as well.
+        return noted[0] is not self._noted[0] or noted[1] != self._noted[1]
 
     def take(self) -> Any:
-        """Return the next item, None if more bytes are needed, OVER when no more will come of them.
+        """Return the next item, None if more of the body is needed, OVER at the end.
 
         Raises a fresh copy of the error that ended the stream, each time.
         """
+        self.raise_if_broken()
+        for item in self.ready:
+            self.last = item
+            return item
+        for item in self._others:
+            if isinstance(item, RatatoskrError):
+                if self.resumable:
+                    self.loss = item
+                    return OVER
+                self.fail(item)
+                self.raise_if_broken()
+            if self._hand_out(item):
+                return item
+        if self._ended and not self._over:
+            if self.resumable:
+                self.loss = SseConnectionDropped(self._resume_point(), "end of stream")
+                return OVER
+            self.end()
+        return OVER if self._over else None
+
+    def raise_if_broken(self) -> None:
+        """Raise a fresh copy of the error that ended the stream, if one did."""
         if self._error is not None:
             raise_error(copy.copy(self._error))
-        if self._over:
-            return OVER
-        try:
-            item = next(self._items, None)
-        except zlib.error:
-            self.receive_eof("protocol")
-            item = next(self._items, None)
-        except BaseException as error:  # a bug in the caller's loads or event class
-            self.close()
-            raise_foreign(error)
-        if item is None:
-            if not self._ended:
-                return None
-            if self.resumable:
-                return self._lose(SseConnectionDropped(self._resume_point(), "end of stream"))
-            self.end()
-            return OVER
-        if isinstance(item, RatatoskrError):
-            if self.resumable:
-                return self._lose(item)
-            self.fail(item)
-            raise_error(copy.copy(item))
-        self._hand_out(item)
-        return item
+
+    def start_body(self, content_encoding: str) -> None:
+        """Say how the body of a connection is coded."""
+        self._content_encoding = content_encoding
+        tap = self._body.tap
+        self._body = BodyDecoder(self._decoder, content_encoding)
+        self._body.tap = tap
 
     def receive_data(self, data: bytes) -> None:
         """Take the next bytes of the body."""
         self._started = True
+        if self._body.plain and len(data) <= PIECE:
+            self._data = data
+        else:
+            self._pieces = self._cut(data)
+
+    def _cut(self, data: bytes) -> Iterator[bytes]:
+        for piece in self._body.pieces(data):
+            for start in range(0, len(piece), PIECE):
+                yield piece[start : start + PIECE]
+
+    def next_piece(self) -> bytes | None:
+        """Return the next bytes to be decoded, at most ``PIECE``; None if more must be read."""
+        if self._data:
+            data, self._data = self._data, b""
+            return data
         try:
-            self._items = self._body.items(data)
-        except BaseException as error:  # a bug in the caller's loads or event class
+            return next(self._pieces, None)
+        except zlib.error:
+            self.receive_eof("protocol")
+            return b""
+
+    def decode(self, piece: bytes) -> None:
+        """Decode a piece of the body."""
+        try:
+            self._put(self._body.decode(piece))
+        except BaseException as error:  # a bug in the caller's loads, event class or tap
             self.close()
             raise_foreign(error)
+        if self._error is not None:  # closed meanwhile
+            self._drop_items()
 
     def receive_eof(self, reason: str) -> None:
         """Take the end of the body and the reason for it."""
+        self._drop_items()
         self._ended = True
-        self._items = iter(self._body.finish(reason))
+        try:
+            self._others = iter(self._finish(reason))
+        except BaseException as error:  # as above
+            self.close()
+            raise_foreign(error)
 
-    def _lose(self, error: RatatoskrError) -> _Over:
-        self.loss = error
-        return OVER
-
-    def renew(self) -> None:
-        """Get ready for another connection, which goes on behind what was handed out."""
+    def resume(self) -> None:
+        """Get ready for another connection, which resumes after what was handed out."""
         self._retry_ms = self.retry_ms
         self._decoder = self._next_decoder()
-        self._items = iter(())
+        self._drop_items()
         self._ended = False
         self.loss = None
 
@@ -173,45 +211,64 @@ class Cursor(ABC, Generic[D]):
         """End the stream with this error, unless it has one, and log its label, once."""
         if self._error is None:
             logger.warning(error_label(error))
-            self._error = error
-            self._items = iter(())
+            self._break(error)
 
     def close(self) -> None:
         """Break a stream that is not over: it must never look as if it had come to its end."""
         if not self._over and self._error is None:
-            self._error = SseConnectionDropped(self._resume_point(), "closed")
-            self._items = iter(())
+            self._break(SseConnectionDropped(self._resume_point(), "closed"))
+
+    def _break(self, error: RatatoskrError) -> None:
+        self._error = error
+        self._drop_items()
+
+    def _drop_items(self) -> None:
+        self.ready = self._others = self._pieces = iter(())
+        self._data = b""
 
     @abstractmethod
-    def _hand_out(self, item: Any) -> None:
-        """Note what the caller is given."""
+    def _place(self) -> tuple[Any, Any]:
+        """The last event, and the id if that can change without one."""
+
+    @abstractmethod
+    def _put(self, items: Sequence[Any]) -> None:
+        """Take the items of a piece: into ``ready`` what needs no look, else into ``_others``."""
+
+    def _finish(self, reason: str) -> list[Any]:
+        """End the decoder and return the last items, a loss among them."""
+        return self._body.finish(reason)
+
+    @abstractmethod
+    def _hand_out(self, item: Any) -> bool:
+        """Note what the caller is given; return False if it is not for the caller."""
 
     @abstractmethod
     def _next_decoder(self) -> D:
-        """The decoder of a connection that goes on behind what was handed out."""
+        """The decoder of a connection that resumes after what was handed out."""
 
+    @abstractmethod
     def _resume_point(self) -> SseId | None:
-        return None
+        """The id of an ``SseConnectionDropped``."""
 
 
 class TurnCursor(Cursor[TurnDecoder]):
     """Hands out the events of a turn and tells where it stands for the caller.
 
-    ``make_decoder`` makes the decoder of each connection, which goes on behind an id, if any.
+    ``make_decoder`` makes the decoder of each connection, which resumes after an id, if any.
     """
 
     def __init__(
         self, make_decoder: Callable[[SseId | None], TurnDecoder], resume_from: SseId | None
     ) -> None:
         super().__init__(make_decoder(resume_from))
-        self.last_sse_id = resume_from
         self._make_decoder = make_decoder
-        self._done = False
+        self._resume_from = resume_from
 
     @property
-    def place(self) -> object:
-        """The id of the last event, which is another object for each."""
-        return self.last_sse_id
+    def last_sse_id(self) -> SseId | None:
+        """The id of the last event, as far as the turn was handed out."""
+        event: Event | None = self.last
+        return self._resume_from if event is None else event.sse_id
 
     @property
     def last_event_id_to_send(self) -> str | None:
@@ -226,49 +283,59 @@ class TurnCursor(Cursor[TurnDecoder]):
     @property
     def state(self) -> TurnState:
         """Where the turn stands, as far as it was handed out."""
-        if self._done:
+        if self._over:
             return TurnState.DONE
         return TurnState.STREAMING if self._error is None else TurnState.FAILED
 
-    def _hand_out(self, item: Event) -> None:
-        self.last_sse_id = item.sse_id
-        self._done = self._over = item.terminal
+    def _place(self) -> tuple[Any, Any]:
+        return self.last, None
 
-    def _resume_point(self) -> SseId | None:
-        return self.last_sse_id
+    def _put(self, items: Sequence[Any]) -> None:
+        # Only the last item can be the terminal event or an error.
+        self.ready = iter(items[:-1])
+        self._others = iter(items[-1:])
+
+    def _hand_out(self, item: Event) -> bool:
+        self.last = item
+        self._over = item.terminal
+        return True
 
     def _next_decoder(self) -> TurnDecoder:
         return self._make_decoder(self.last_sse_id)
+
+    def _resume_point(self) -> SseId | None:
+        return self.last_sse_id
 
 
 class EventCursor(Cursor[EventStreamDecoder | ChangesDecoder]):
     """Hands out the events, and comments if asked for, of any event stream.
 
-    ``make_decoder`` makes the decoder of each connection, which starts with a last event id.
+    ``make_decoder`` makes the decoder of each connection, which starts with a last event id. If it
+    ``needs_id``, the stream can be resumed only once an id has come.
     """
 
     def __init__(
-        self, make_decoder: Callable[[str], EventStreamDecoder], last_event_id: str
+        self, make_decoder: Callable[[str], EventStreamDecoder], last_event_id: str, comments: bool
     ) -> None:
+        # The last event id, and the event after which it came without one of its own.
+        self._first_id = self._bare_id = (None, last_event_id)
         super().__init__(make_decoder(last_event_id))
+        self.ended_mid_event = False
         self._make_decoder = make_decoder
+        self._comments = comments
         self._changed: Changed | None = None
-        # The last event that was handed out, or one that stands for an id without an event.
-        self._last = ServerSentEvent("", "", last_event_id)
 
     @property
     def last_event_id(self) -> str:
         """The last event id, as far as the stream was handed out."""
-        return self._last.id
+        after, last_event_id = self._bare_id
+        return last_event_id if after is self.last else str(self.last.id)
 
     @property
-    def place(self) -> object:
-        """The last event."""
-        return self._last
-
-    @property
-    def last_event_id_to_send(self) -> str:
-        """The last event id; without one the stream is asked for from its start."""
+    def last_event_id_to_send(self) -> str | None:
+        """The last event id; with the empty one the stream is asked for from its start."""
+        if self.needs_id and (self._place() == self._first_id or not self.last_event_id):
+            return None
         return self.last_event_id
 
     def watch(self, changed: Changed) -> None:
@@ -277,30 +344,52 @@ class EventCursor(Cursor[EventStreamDecoder | ChangesDecoder]):
             raise RuntimeError("watch() must be called before the first item is asked for")
         self._changed = changed
         self._decoder = self._next_decoder()
-        self.begin(self._content_encoding)
+        self.start_body(self._content_encoding)
 
     def take(self) -> Any:
         """As the base has it. An id may also come without an event, once all before is out."""
         item = super().take()
-        while isinstance(item, Change):
-            item = super().take()
-        if item is None and self._decoder.last_event_id != self._last.id:
-            self._last = ServerSentEvent("", "", self._decoder.last_event_id)
+        if item is None and self._decoder.last_event_id != self.last_event_id:
+            self._bare_id = (self.last, self._decoder.last_event_id)
         return item
 
-    def _hand_out(self, item: ServerSentEvent | Comment | Change) -> None:
+    def resume(self) -> None:
+        """As the base has it."""
+        super().resume()
+        self.ended_mid_event = False
+
+    def _place(self) -> tuple[Any, Any]:
+        return self.last, self.last_event_id
+
+    def _put(self, items: Sequence[Any]) -> None:
+        if self._comments or self._changed is not None or EventTooLarge in map(type, items):
+            self._others = iter(items)
+        else:
+            self.ready = iter(items)
+
+    def _finish(self, reason: str) -> list[Any]:
+        pending = self._decoder.pending
+        items = super()._finish(reason)
+        self.ended_mid_event = pending and not any(type(each) is ServerSentEvent for each in items)
+        return items
+
+    def _hand_out(self, item: ServerSentEvent | Comment | Change) -> bool:
         if isinstance(item, ServerSentEvent):
-            self._last = item
+            self.last = item
         elif isinstance(item, Change):
-            if item.last_event_id != self._last.id:
-                self._last = ServerSentEvent("", "", item.last_event_id)
+            self._bare_id = (self.last, item.last_event_id)
             assert self._changed is not None
             try:
                 self._changed(*item)
             except BaseException as error:
                 self.close()
                 raise_foreign(error)
+            return False
+        return True
 
     def _next_decoder(self) -> EventStreamDecoder | ChangesDecoder:
         decoder = self._make_decoder(self.last_event_id)
         return decoder if self._changed is None else ChangesDecoder(decoder, self.retry_ms)
+
+    def _resume_point(self) -> SseId | None:
+        return None

@@ -2,66 +2,59 @@
 
 Each is a class and not a generator, and no cancel scope and no task is open while the caller's code
 runs, so a stream may be left, cancelled or closed at any moment, by any task.
+
+The two are twins, written by hand; a test compares them.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-from ratatoskr_proto import Comment, RatatoskrError
+from ratatoskr_proto import RatatoskrError
 
 from .._http.reasons import reason_of
-from .cursor import OVER, Cursor, raise_foreign
-from .reconnect import AsyncResumption, Resumption, SyncResumption
-from .sources import (
-    Lost,
-    Opened,
-    Opener,
-    Refused,
-    Source,
-    SourceT,
-    SyncOpener,
-    SyncSource,
-)
+from .arguments import check_seconds
+from .checkpoint import checkpoint
+from .cursor import OVER, PIECE, Cursor, raise_foreign
+from .opening import AsyncOpening, SyncOpening
+from .sources import NO_HEADERS, AsyncBody, HttpBody, Source, SourceLost, SyncSource
 
-_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _BUSY = "this stream is being read already; one reader at a time"
 
+SourceT = TypeVar("SourceT", Source, SyncSource)
+OpeningT = TypeVar("OpeningT", AsyncOpening, SyncOpening)
 CursorT = TypeVar("CursorT", bound=Cursor[Any])
 
 
-class _Stream(Generic[SourceT, CursorT]):
-    """What async and sync streams of both kinds share: where they stand."""
-
-    _opener: Opener | SyncOpener | None = None
-    _resumption: Resumption | None = None
-
-    @classmethod
-    def opened_by(cls, opener: Any, resumption: Any, **options: Any) -> Self:
-        """For adapters: a stream that is opened when it is entered, by an ``Opener`` or a
-        ``SyncOpener``, and that goes on as its ``resumption`` has it, if any. ``options`` are those
-        of the class.
-        """
-        stream = cls(None, **options)
-        stream._opener = opener
-        if resumption is not None:
-            resumption.watch(stream._cursor)
-            stream._resumption = resumption
-        return stream
+class _Stream(Generic[SourceT, OpeningT, CursorT]):
+    """What async and sync streams of both kinds share: where they stand, and how long they wait."""
 
     def __init__(
-        self, source: SourceT | None, cursor: CursorT, event_timeout: float | None
+        self,
+        source: SourceT,
+        opening: OpeningT | None,
+        cursor: CursorT,
+        event_timeout: float | None,
     ) -> None:
-        self._source = source
+        """``opening`` is the source of a stream that has yet to be opened, else None."""
+        self._source: SourceT | None = source
+        self._opening: OpeningT | None = opening
         self._cursor = cursor
         self._event_timeout = check_seconds("event_timeout", event_timeout)
-        self._waited = 0.0  # seconds spent in reading since the last event
+        self._timed: Any = None  # the event since which time is counted
+        self._waited = 0.0  # seconds spent in reading since then, without the read that is going on
+        self._started = 0.0  # when that began
+        self._entered = False
         self._busy = False
         self._status: int | None = None
-        self._headers = _NO_HEADERS
+        self._headers = NO_HEADERS
+        if opening is not None:
+            opening.attach(cursor)
+        if isinstance(source, HttpBody):
+            self._read_from(source)
 
     @property
     def status(self) -> int | None:
@@ -80,8 +73,8 @@ class _Stream(Generic[SourceT, CursorT]):
 
     @property
     def reconnects(self) -> int:
-        """How often the stream was, or is just being, connected again (int)."""
-        return 0 if self._resumption is None else self._resumption.reconnects
+        """How often the stream has reconnected, or is just about to (int)."""
+        return 0 if self._opening is None else self._opening.reconnects
 
     def tap(self, receive: Callable[[bytes], object]) -> None:
         """Have each piece of the body, as bytes without its content coding, handed to ``receive``
@@ -89,35 +82,50 @@ class _Stream(Generic[SourceT, CursorT]):
         """
         self._cursor.tap(receive)
 
-    def begin(self, opened: Opened[SourceT] | Refused) -> None:
-        """For adapters: say where the body comes from, or raise the error that says why not."""
-        if isinstance(opened, Refused):
-            self._cursor.fail(opened.error)
-            self._cursor.take()
-        else:
-            self._source, self._status, self._headers = opened
-            self._cursor.begin(self._headers.get("content-encoding", ""))
+    def _read_from(self, body: Any) -> None:
+        """Read from the body of a response from now on."""
+        self._source, self._status, self._headers = body, body.status, body.headers
+        self._cursor.start_body(body.content_encoding)
+
+    # The time without an event: what passes in `_next`, but for the reconnecting in it.
+
+    def _start_time(self) -> None:
+        if self._event_timeout is None:
+            return
+        if self._cursor.last is not self._timed:  # an event has been handed out meanwhile
+            self._timed = self._cursor.last
+            self._waited = 0.0
+        self._started = time.monotonic()
+
+    def _stop_time(self) -> None:
+        if self._event_timeout is not None:
+            self._waited += time.monotonic() - self._started
+
+    def _seconds_left(self) -> float:
+        assert self._event_timeout is not None
+        return self._event_timeout - self._waited - (time.monotonic() - self._started)
 
     def _out_of_time(self) -> bool:
         """Whether the time without an event is used up; if so, that ends the stream."""
-        if self._event_timeout is None or self._waited < self._event_timeout:
+        if self._event_timeout is None or self._seconds_left() > 0:
             return False
         self._cursor.receive_eof("event timeout")
         return True
 
     def _received(self, data: bytes) -> None:
         if data:
-            self._cursor.receive_data(data)
+            self._cursor.receive_data(data if type(data) is bytes else bytes(data))
         else:
             self._cursor.receive_eof("end of stream")
 
     def _failed(self, source: SourceT, error: Exception) -> None:
-        """Take an exception of the source, and let it through if it is none of a connection."""
+        """Take an exception of the source; raise it unless it is one of a connection."""
         if self._source is not source:
             return  # closed meanwhile, which the cursor knows
-        reason = error.reason if isinstance(error, Lost) else reason_of(error, opening=False)
+        reason = error.reason if isinstance(error, SourceLost) else reason_of(error, opening=False)
         if reason is None:
-            self._cursor.close()
+            if source is not self._opening:  # which may be opened yet
+                self._cursor.close()
             raise_foreign(error)
         if reason.startswith("read timeout") and self._out_of_time():
             return
@@ -129,27 +137,33 @@ class _Stream(Generic[SourceT, CursorT]):
             raise error
 
 
-class AsyncStream(_Stream[Source, CursorT]):
+class AsyncStream(_Stream[Source, AsyncOpening, CursorT]):
     """The read loop for async code."""
 
-    _opener: Opener | None = None
-    _resumption: AsyncResumption | None = None
+    def __init__(self, source: Source, cursor: CursorT, event_timeout: float | None) -> None:
+        opening = source if isinstance(source, AsyncOpening) else None
+        super().__init__(source, opening, cursor, event_timeout)
+        self._decoded = 0  # bytes since the last checkpoint
 
     async def __aenter__(self) -> Self:
         """Open the stream, if it is not open yet.
 
-        Raises SseConnectFailed if there is none.
+        Raises SseConnectFailed if there is no stream; SseConnectionDropped, with the reason
+        ``closed``, if it was closed before it was open.
         """
-        opener, self._opener = self._opener, None
-        if opener is not None:
+        if not self._entered:
+            self._entered = True
             try:
-                opened = await opener()
-                if self._resumption is not None and isinstance(opened, Refused):
-                    opened = await self._resumption.reopen(opened) or opened
+                self._cursor.raise_if_broken()
+                if self._opening is not None:
+                    body = await self._opening.open()
+                    if body is not None:
+                        self._read_from(body)
+                    self._cursor.raise_if_broken()
             except BaseException:
                 self._cursor.close()
+                await self._close_source()
                 raise
-            self.begin(opened)
         return self
 
     async def __aexit__(
@@ -163,9 +177,8 @@ class AsyncStream(_Stream[Source, CursorT]):
     async def aclose(self) -> None:
         """Close the stream at once. If it was not over, it is broken from now on."""
         self._cursor.close()
-        self._opener = None
-        if self._resumption is not None:
-            self._resumption.close()
+        if self._opening is not None:
+            await self._opening.aclose()
         await self._close_source()
 
     async def _close_source(self) -> None:
@@ -180,97 +193,119 @@ class AsyncStream(_Stream[Source, CursorT]):
         return self
 
     async def _next(self) -> Any:
+        cursor = self._cursor
+        for item in cursor.ready:  # most items are, so there is nothing more to be done for them
+            cursor.last = item
+            return item
         if self._busy:
             raise RuntimeError(_BUSY)
         self._busy = True
+        self._start_time()
         try:
             while True:
-                item = self._cursor.take()
+                source = self._source
+                item = cursor.take()
                 if item is OVER:
-                    if self._cursor.loss is not None:
-                        await self._resume(self._cursor.loss)
+                    if cursor.loss is not None:
+                        await self._reconnect(cursor.loss)
                         continue
                     await self._drain()
                     raise StopAsyncIteration
                 if item is not None:
-                    if not isinstance(item, Comment):  # which is a sign of life, but no event
-                        self._waited = 0.0
                     return item
-                await self._read()
+                if self._out_of_time():
+                    continue
+                piece = cursor.next_piece()
+                if piece is None:
+                    piece = await self._read(source)
+                if piece:
+                    self._decoded += len(piece)
+                    if self._decoded > PIECE:
+                        await self._pause()
+                        self._decoded = len(piece)
+                    cursor.decode(piece)
         except (RatatoskrError, StopAsyncIteration):
             await self._close_source()
             raise
         finally:
+            self._stop_time()
             self._busy = False
 
-    async def _read(self) -> None:
-        source = self._source
-        if source is None:
-            raise RuntimeError("the stream is not open; enter it with 'async with' first")
-        if self._event_timeout is not None and self._out_of_time():
-            return
+    async def _read(self, source: Source | None) -> bytes | None:
+        """Read once and return the first piece of it; if there is none, the cursor knows why."""
+        assert source is not None  # the cursor of a stream without one has raised
         exact = self._event_timeout is not None and hasattr(source, "receive_within")
-        started = time.monotonic()
         try:
-            try:
-                data = await (self._receive_within(source) if exact else source.receive())
-            finally:
-                self._waited += time.monotonic() - started
+            data = await (self._receive_in_time(source) if exact else source.receive())
         except Exception as error:
             if exact and isinstance(error, TimeoutError):
-                error = Lost("event timeout")
+                error = SourceLost("event timeout")
             self._failed(source, error)
         except BaseException:  # cancelled: what was read meanwhile may be lost
             self._cursor.close()
             raise
         else:
             self._received(data)
+        return self._cursor.next_piece()
 
-    def _receive_within(self, source: Any) -> Awaitable[bytes]:
-        assert self._event_timeout is not None
-        received: Awaitable[bytes] = source.receive_within(self._event_timeout - self._waited)
+    def _receive_in_time(self, source: Any) -> Awaitable[bytes]:
+        received: Awaitable[bytes] = source.receive_within(max(0.0, self._seconds_left()))
         return received
 
-    async def _resume(self, loss: RatatoskrError) -> None:
+    async def _pause(self) -> None:
+        """Let the event loop run, however much there is to be decoded."""
+        try:
+            await checkpoint()
+        except BaseException:  # cancelled, as in a read
+            self._cursor.close()
+            raise
+
+    async def _reconnect(self, loss: RatatoskrError) -> None:
         """Go on over another connection, or have the cursor say how it all ended."""
-        assert self._resumption is not None
+        assert self._opening is not None
+        self._stop_time()
         try:
             await self._close_source()
-            opened = await self._resumption.reopen(Refused(loss))
+            body = await self._opening.open(loss)
         except BaseException as error:
             self._cursor.close()
             raise_foreign(error)
-        if opened is not None:
-            self._cursor.renew()
-            self.begin(opened)
+        if body is not None:
+            self._cursor.resume()
+            self._read_from(body)
+        self._start_time()
 
     async def _drain(self) -> None:
-        drain = getattr(self._source, "drain", None)
-        if drain is not None:
-            await drain()
+        if isinstance(self._source, AsyncBody):
+            await self._source.drain()
 
 
-class SyncStream(_Stream[SyncSource, CursorT]):
+class SyncStream(_Stream[SyncSource, SyncOpening, CursorT]):
     """The read loop for sync code."""
 
-    _opener: SyncOpener | None = None
-    _resumption: SyncResumption | None = None
+    def __init__(self, source: SyncSource, cursor: CursorT, event_timeout: float | None) -> None:
+        opening = source if isinstance(source, SyncOpening) else None
+        super().__init__(source, opening, cursor, event_timeout)
 
     def __enter__(self) -> Self:
         """Open the stream, if it is not open yet.
 
-        Raises SseConnectFailed if there is none.
+        Raises SseConnectFailed if there is no stream; SseConnectionDropped, with the reason
+        ``closed``, if it was closed before it was open.
         """
-        opener, self._opener = self._opener, None
-        if opener is not None:
+        if not self._entered:
+            self._entered = True
             try:
-                opened = opener()
-                if self._resumption is not None and isinstance(opened, Refused):
-                    opened = self._resumption.reopen(opened) or opened
+                self._cursor.raise_if_broken()
+                if self._opening is not None:
+                    body = self._opening.open()
+                    if body is not None:
+                        self._read_from(body)
+                    self._cursor.raise_if_broken()
             except BaseException:
                 self._cursor.close()
+                self._close_source()
                 raise
-            self.begin(opened)
         return self
 
     def __exit__(
@@ -284,9 +319,8 @@ class SyncStream(_Stream[SyncSource, CursorT]):
     def close(self) -> None:
         """Close the stream at once. If it was not over, it is broken from now on."""
         self._cursor.close()
-        self._opener = None
-        if self._resumption is not None:
-            self._resumption.close()
+        if self._opening is not None:
+            self._opening.close()
         self._close_source()
 
     def _close_source(self) -> None:
@@ -301,40 +335,44 @@ class SyncStream(_Stream[SyncSource, CursorT]):
         return self
 
     def _next(self) -> Any:
+        cursor = self._cursor
+        for item in cursor.ready:  # most items are, so there is nothing more to be done for them
+            cursor.last = item
+            return item
         if self._busy:
             raise RuntimeError(_BUSY)
         self._busy = True
+        self._start_time()
         try:
             while True:
-                item = self._cursor.take()
+                source = self._source
+                item = cursor.take()
                 if item is OVER:
-                    if self._cursor.loss is not None:
-                        self._resume(self._cursor.loss)
+                    if cursor.loss is not None:
+                        self._reconnect(cursor.loss)
                         continue
                     raise StopIteration
                 if item is not None:
-                    if not isinstance(item, Comment):  # which is a sign of life, but no event
-                        self._waited = 0.0
                     return item
-                self._read()
+                if self._out_of_time():
+                    continue
+                piece = cursor.next_piece()
+                if piece is None:
+                    piece = self._read(source)
+                if piece:
+                    cursor.decode(piece)
         except (RatatoskrError, StopIteration):
             self._close_source()
             raise
         finally:
+            self._stop_time()
             self._busy = False
 
-    def _read(self) -> None:
-        source = self._source
-        if source is None:
-            raise RuntimeError("the stream is not open; enter it with 'with' first")
-        if self._event_timeout is not None and self._out_of_time():
-            return
-        started = time.monotonic()
+    def _read(self, source: SyncSource | None) -> bytes | None:
+        """Read once and return the first piece of it; if there is none, the cursor knows why."""
+        assert source is not None  # the cursor of a stream without one has raised
         try:
-            try:
-                data = source.receive()
-            finally:
-                self._waited += time.monotonic() - started
+            data = source.receive()
         except Exception as error:
             self._failed(source, error)
         except BaseException:
@@ -342,26 +380,19 @@ class SyncStream(_Stream[SyncSource, CursorT]):
             raise
         else:
             self._received(data)
+        return self._cursor.next_piece()
 
-    def _resume(self, loss: RatatoskrError) -> None:
+    def _reconnect(self, loss: RatatoskrError) -> None:
         """Go on over another connection, or have the cursor say how it all ended."""
-        assert self._resumption is not None
+        assert self._opening is not None
+        self._stop_time()
         try:
             self._close_source()
-            opened = self._resumption.reopen(Refused(loss))
+            body = self._opening.open(loss)
         except BaseException as error:
             self._cursor.close()
             raise_foreign(error)
-        if opened is not None:
-            self._cursor.renew()
-            self.begin(opened)
-
-
-def check_seconds(name: str, value: float | None) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{name} must be a number of seconds or None, not {type(value).__name__}")
-    if not value > 0:
-        raise ValueError(f"{name} must be more than 0 seconds, or None to wait for ever")
-    return value
+        if body is not None:
+            self._cursor.resume()
+            self._read_from(body)
+        self._start_time()

@@ -1,19 +1,32 @@
-"""Where the bytes of a stream come from, and what comes of opening it."""
+"""Where the bytes of a stream come from, and how an adapter opens that."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
 
-from ratatoskr_proto import RatatoskrError
+from ratatoskr_proto import RatatoskrError, Reason
+
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
-class Lost(Exception):
-    """Raised by a source of our own: the body ended for the reason that it carries."""
+class SourceLost(Exception):
+    """Raised by the ``receive()`` of a source: the body has ended, for this ``reason``.
+
+    ``reason`` (str) starts with a word of docs/errors.md, such as ``"reset"`` or ``"cut body"``,
+    and the stream raises ``SseConnectionDropped`` with it; ``"end of stream"`` is the same as
+    returning ``b""``. Raises TypeError if it is not a str, ValueError if it starts otherwise.
+    """
 
     def __init__(self, reason: str) -> None:
+        if not isinstance(reason, str):
+            raise TypeError(f"reason must be a str, not {type(reason).__name__}")
+        if not Reason(reason).word:
+            raise ValueError("reason must start with a word of docs/errors.md, such as 'reset'")
         super().__init__(reason)
-        self.reason = reason
+        self.reason = Reason(reason)
 
 
 class Source(Protocol):
@@ -23,7 +36,7 @@ class Source(Protocol):
     raises TimeoutError when that has passed; then timeouts are exact.
     """
 
-    async def receive(self) -> bytes:
+    def receive(self) -> Awaitable[bytes]:
         """Return the next bytes of the body as they come, ``b""`` at its end."""
         ...
 
@@ -44,43 +57,64 @@ class SyncSource(Protocol):
         ...
 
 
-SourceT = TypeVar("SourceT")
+class HttpBody:
+    """The body of an HTTP response whose head begins an event stream, as a source."""
+
+    status = 0
+    headers = NO_HEADERS
+    content_encoding = ""
 
 
-class Opened(NamedTuple, Generic[SourceT]):
-    """What an adapter gives once the head of a good response is there."""
+class AsyncBody(HttpBody, ABC):
+    """Such a body, for async code."""
 
-    source: SourceT
-    status: int
-    headers: Mapping[str, str]
+    @abstractmethod
+    def receive(self) -> Awaitable[bytes]:
+        """As ``Source`` has it."""
+
+    @abstractmethod
+    async def aclose(self) -> None:
+        """As ``Source`` has it."""
+
+    async def drain(self) -> None:
+        """Read the end of the body if it comes at once, so that the connection can be reused."""
+        return
+
+
+class SyncBody(HttpBody, ABC):
+    """Such a body, for sync code."""
+
+    @abstractmethod
+    def receive(self) -> bytes:
+        """As ``SyncSource`` has it."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """As ``SyncSource`` has it."""
 
 
 class Refused(NamedTuple):
-    """What an adapter gives if there is no stream: why, and the ``Retry-After`` of the answer."""
+    """What an adapter gives if there is no stream: why, and the ``Retry-After`` of the response."""
 
     error: RatatoskrError
     retry_after: str = ""
 
 
 class Opener(Protocol):
-    """What an adapter opens a stream with."""
+    """How an adapter opens a stream."""
 
-    async def __call__(self) -> Opened[Source] | Refused:
-        """Send the request and read the head of the response."""
-        ...
+    async def open(self, last_event_id: str | None) -> AsyncBody | Refused:
+        """Send a request and read the head of the response.
 
-    async def again(self, last_event_id: str) -> Opened[Source] | Refused:
-        """Open the stream once more, behind this event."""
+        None stands for the first request, an id for one that resumes after it; the empty id is that
+        of a stream without ids, which starts over.
+        """
         ...
 
 
 class SyncOpener(Protocol):
-    """What an adapter opens a stream with, for sync code."""
+    """How an adapter opens a stream, for sync code."""
 
-    def __call__(self) -> Opened[SyncSource] | Refused:
-        """Send the request and read the head of the response."""
-        ...
-
-    def again(self, last_event_id: str) -> Opened[SyncSource] | Refused:
-        """Open the stream once more, behind this event."""
+    def open(self, last_event_id: str | None) -> SyncBody | Refused:
+        """Send a request and read the head of the response, see ``Opener``."""
         ...

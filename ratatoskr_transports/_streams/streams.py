@@ -40,6 +40,7 @@ class EventOptions(TypedDict, total=False):
     """The options that ``stream_events`` of all adapters take, see ``EventStream``."""
 
     comments: bool
+    flush_unfinished: bool
     max_event_bytes: int
     event_timeout: float | None
 
@@ -75,6 +76,13 @@ class _EventView:
         """The last event id, from which the stream can be resumed."""
         return self._cursor.last_event_id
 
+    @property
+    def ended_mid_event(self) -> bool:
+        """Whether the body has ended and left an unfinished event behind, which was not handed out
+        (bool): one that lacks its last blank line at least.
+        """
+        return self._cursor.ended_mid_event
+
     def watch(self, changed: Callable[[str, int | None], object]) -> None:
         """Have ``changed(last_event_id, retry_ms)`` called wherever the last event id or the
         ``retry:`` of the stream changes without an event, in its place among the items: after the
@@ -99,11 +107,13 @@ def _turn_cursor(
     return TurnCursor(make_decoder, resume_from)
 
 
-def _event_cursor(last_event_id: str, comments: bool, max_event_bytes: int) -> EventCursor:
+def _event_cursor(
+    last_event_id: str, comments: bool, flush_unfinished: bool, max_event_bytes: int
+) -> EventCursor:
     def make_decoder(last_event_id: str) -> EventStreamDecoder:
-        return EventStreamDecoder(max_event_bytes, last_event_id, comments)
+        return EventStreamDecoder(max_event_bytes, last_event_id, comments, flush_unfinished)
 
-    return EventCursor(make_decoder, last_event_id)
+    return EventCursor(make_decoder, last_event_id, comments)
 
 
 class TurnStream(_TurnView, AsyncStream[TurnCursor]):
@@ -111,7 +121,7 @@ class TurnStream(_TurnView, AsyncStream[TurnCursor]):
 
     def __init__(
         self,
-        source: Source | None,
+        source: Source,
         *,
         resume_from: SseId | None = None,
         event_types: EventTypes = DEFAULT_EVENT_TYPES,
@@ -140,7 +150,7 @@ class SyncTurnStream(_TurnView, SyncStream[TurnCursor]):
 
     def __init__(
         self,
-        source: SyncSource | None,
+        source: SyncSource,
         *,
         resume_from: SseId | None = None,
         event_types: EventTypes = DEFAULT_EVENT_TYPES,
@@ -163,10 +173,11 @@ class EventStream(_EventView, AsyncStream[EventCursor]):
 
     def __init__(
         self,
-        source: Source | None,
+        source: Source,
         *,
         last_event_id: str = "",
         comments: bool = False,
+        flush_unfinished: bool = False,
         max_event_bytes: int = DEFAULT_MAX_EVENT_BYTES,
         event_timeout: float | None = None,
     ) -> None:
@@ -174,7 +185,7 @@ class EventStream(_EventView, AsyncStream[EventCursor]):
         ``EventStreamDecoder``, and ``event_timeout``, the seconds without an event, comments not
         counted, after which the stream is given up (None: never).
         """
-        cursor = _event_cursor(last_event_id, comments, max_event_bytes)
+        cursor = _event_cursor(last_event_id, comments, flush_unfinished, max_event_bytes)
         super().__init__(source, cursor, event_timeout)
 
     def __anext__(self) -> Coroutine[Any, Any, ServerSentEvent | Comment]:
@@ -192,15 +203,16 @@ class SyncEventStream(_EventView, SyncStream[EventCursor]):
 
     def __init__(
         self,
-        source: SyncSource | None,
+        source: SyncSource,
         *,
         last_event_id: str = "",
         comments: bool = False,
+        flush_unfinished: bool = False,
         max_event_bytes: int = DEFAULT_MAX_EVENT_BYTES,
         event_timeout: float | None = None,
     ) -> None:
         """As ``EventStream``, over a source with ``receive()`` and ``close()``."""
-        cursor = _event_cursor(last_event_id, comments, max_event_bytes)
+        cursor = _event_cursor(last_event_id, comments, flush_unfinished, max_event_bytes)
         super().__init__(source, cursor, event_timeout)
 
     def __next__(self) -> ServerSentEvent | Comment:

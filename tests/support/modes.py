@@ -15,6 +15,7 @@ from typing import Any
 import anyio
 
 from ratatoskr_transports import SyncEventStream, SyncTurnStream
+from ratatoskr_transports._streams.sources import AsyncBody, SyncBody
 from support.adapters import Adapter
 
 
@@ -109,6 +110,7 @@ async def opener(
         name = f"{function}_sync" if adapter.is_sync else function
         return AsyncFace(getattr(adapter.module, name)(client, *args, **options))
 
+    call_with_client.client = client  # type: ignore[attr-defined]
     try:
         yield call_with_client
     finally:
@@ -159,6 +161,18 @@ class SyncFakeSource(FakeSource):
         self.closed += 1
 
 
+class FakeBody(FakeSource, AsyncBody):
+    """The body of a response, which gives the steps."""
+
+    status = 200
+
+
+class SyncFakeBody(SyncFakeSource, SyncBody):
+    """The same for sync code."""
+
+    status = 200
+
+
 class Mode:
     """One of the ways to read from a fake source."""
 
@@ -172,6 +186,9 @@ class Mode:
 
     def source(self, *steps: Any) -> Any:
         return SyncFakeSource(*steps) if self.sync else FakeSource(*steps)
+
+    def body(self, *steps: Any) -> Any:
+        return SyncFakeBody(*steps) if self.sync else FakeBody(*steps)
 
     def run(self, main: Callable[..., Any], *args: Any) -> Any:
         return anyio.run(functools.partial(main, *args), backend=self.backend)

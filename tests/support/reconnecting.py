@@ -6,8 +6,8 @@ import anyio
 
 from ratatoskr_proto import ReconnectPolicy, SseConnectFailed
 from ratatoskr_transports import EventStream, SyncEventStream, SyncTurnStream, TurnStream
-from ratatoskr_transports._streams.reconnect import AsyncResumption, SyncResumption
-from ratatoskr_transports._streams.sources import Opened, Refused
+from ratatoskr_transports._streams.opening import AsyncOpening, Reconnecting, SyncOpening
+from ratatoskr_transports._streams.sources import Refused
 from support.modes import AsyncFace
 
 START = 784111777.0  # Sun, 06 Nov 1994 08:49:37 GMT
@@ -39,30 +39,32 @@ class World:
             answer = answer()
         if isinstance(answer, Refused):
             return answer
-        self.sources.append(self.mode.source(*answer))
-        return Opened(self.sources[-1], 200, {"connection-number": str(len(self.asked))})
+        body = self.mode.body(*answer)
+        body.headers = {"connection-number": str(len(self.asked))}
+        self.sources.append(body)
+        return body
 
     def wait(self, seconds):
         self.waits.append(seconds)
         self.now += seconds
 
-    def open(self, kinds, policy=POLICY, **options):
+    def open(self, kinds, policy=POLICY, on_wait=None, needs_id=False, **options):
         """A stream that this world feeds; ``kinds`` are its async and its sync class."""
-        injected = {"chance": lambda: self.chance, "now": lambda: self.now}
+        reconnecting = Reconnecting(
+            policy, on_wait, needs_id, chance=lambda: self.chance, now=lambda: self.now
+        )
         if self.mode.sync:
-            opener = SyncFakeOpener(self)
-            resumption = SyncResumption(policy, opener, **injected)
-            resumption._closed = FakeThreadingEvent(self)
-            return AsyncFace(kinds[1].opened_by(opener, resumption, **options))
+            self.opening = SyncOpening(SyncFakeOpener(self), reconnecting)
+            self.opening._closed = FakeThreadingEvent(self)
+            return AsyncFace(kinds[1](self.opening, **options))
 
         async def sleep(seconds):
             await anyio.lowlevel.checkpoint()
             self.wait(seconds)
 
-        opener = FakeOpener(self)
-        library = SimpleNamespace(sleep=sleep, CancelScope=anyio.CancelScope)
-        resumption = AsyncResumption(policy, opener, library, **injected)
-        return AsyncFace(kinds[0].opened_by(opener, resumption, **options))
+        self.library = SimpleNamespace(sleep=sleep, CancelScope=anyio.CancelScope)
+        self.opening = AsyncOpening(FakeOpener(self), self.library, reconnecting)
+        return AsyncFace(kinds[0](self.opening, **options))
 
     def turn(self, policy=POLICY, **options):
         return self.open((TurnStream, SyncTurnStream), policy, **options)
@@ -75,10 +77,7 @@ class FakeOpener:
     def __init__(self, world):
         self.world = world
 
-    async def __call__(self):
-        return await self.again(None)
-
-    async def again(self, last_event_id):
+    async def open(self, last_event_id):
         await anyio.lowlevel.checkpoint()
         return self.world.answer(last_event_id)
 
@@ -87,10 +86,7 @@ class SyncFakeOpener:
     def __init__(self, world):
         self.world = world
 
-    def __call__(self):
-        return self.again(None)
-
-    def again(self, last_event_id):
+    def open(self, last_event_id):
         return self.world.answer(last_event_id)
 
 

@@ -283,12 +283,16 @@ def test_stream_must_be_entered_before_it_is_read(adapter):
 @pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 def test_stream_closed_before_it_was_entered_connects_to_nothing(adapter):
     async def scenario(open_stream, server):
-        turn = open_stream("stream_turn", server.url)
-        await turn.aclose()
-        async with turn:
+        cases = [
+            (open_stream("stream_turn", server.url), None),
+            (open_stream("reconnect_turn", server.url, "7:1"), SseId(7, 1)),
+            (open_stream("stream_events", server.url), None),
+        ]
+        for stream, point in cases:
+            await stream.aclose()
             with pytest.raises(SseConnectionDropped) as caught:
-                await anext(turn)
-        assert caught.value == SseConnectionDropped(None, "closed")
+                await stream.__aenter__()
+            assert caught.value == SseConnectionDropped(point, "closed")
         assert server.connections == 0
 
     with serving(lambda peer: None) as server:

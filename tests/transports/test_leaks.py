@@ -142,13 +142,13 @@ def test_connection_of_a_finished_turn_is_used_again(adapter, tail):
 def test_end_of_the_body_that_comes_a_little_later_is_waited_for(adapter, monkeypatch):
     monkeypatch.setattr(httpx_client, "_DRAIN_SECONDS", 10)
     draining = threading.Event()
-    drain = httpx_client.ResponseSource.drain
+    drain = httpx_client._ResponseBody.drain
 
     async def announced(source):
         draining.set()
         await drain(source)
 
-    monkeypatch.setattr(httpx_client.ResponseSource, "drain", announced)
+    monkeypatch.setattr(httpx_client._ResponseBody, "drain", announced)
 
     def handler(peer):
         for _ in range(2):

@@ -20,7 +20,6 @@ from ratatoskr_proto import (
     encode_event,
 )
 from ratatoskr_transports import EventStream, SyncEventStream, SyncTurnStream, TurnStream
-from ratatoskr_transports._streams.loops import Opened
 
 every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 FIRST = encode_event('{"type":"text","text":"a"}', id="7:1", retry_ms=50)
@@ -287,10 +286,9 @@ def test_bug_in_code_of_the_caller_comes_through_once_and_breaks_the_stream(
 
 
 def gzipped_turn_over(mode, *steps, **options):
-    turn, source = turn_over(mode, **options)
-    source.steps += steps
-    turn.stream.begin(Opened(source, 200, {"content-encoding": "gzip"}))
-    return turn
+    body = mode.body(*steps)
+    body.content_encoding = "gzip"
+    return AsyncFace((SyncTurnStream if mode.sync else TurnStream)(body, **options))
 
 
 @every_mode

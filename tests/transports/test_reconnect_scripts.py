@@ -311,7 +311,7 @@ def test_stream_closed_while_it_waits_ends_at_once_and_stays_closed(mode, caplog
                         tasks.start_soon(turn.aclose)
                     await anyio.sleep_forever()
 
-                turn.stream._resumption._library.sleep = sleep
+                world.library.sleep = sleep
             for _ in range(2):
                 with pytest.raises(SseConnectionDropped) as caught:
                     await anext(turn)
@@ -322,13 +322,21 @@ def test_stream_closed_while_it_waits_ends_at_once_and_stays_closed(mode, caplog
     assert [each.levelname for each in caplog.records] == []
 
 
+def close(turn):
+    """Close a stream from code that it has called."""
+    if isinstance(turn.stream, SyncTurnStream):
+        turn.stream.close()
+    else:
+        with pytest.raises(StopIteration):  # it waits for nothing
+            turn.stream.aclose().send(None)
+
+
 @every_mode
 def test_stream_closed_while_it_connects_again_stays_closed(mode):
     async def main():
         def answer():
             # What has been connected all the same is closed again, if the closing comes too late.
-            turn.stream._cursor.close()
-            turn.stream._resumption.close()
+            close(turn)
             return [done(2)]
 
         world = World(mode, [text(1), RESET], answer)
@@ -338,8 +346,7 @@ def test_stream_closed_while_it_connects_again_stays_closed(mode):
         assert [source.closed for source in world.sources] == [1, 1]
 
         def refuse():
-            turn.stream._cursor.close()
-            turn.stream._resumption.close()
+            close(turn)
             return busy()
 
         world = World(mode, busy(), refuse)
@@ -363,7 +370,7 @@ def test_reader_cancelled_while_it_waits_leaves_a_closed_stream(mode):
                     scope.cancel()
                     await anyio.sleep_forever()
 
-                turn.stream._resumption._library.sleep = sleep
+                world.library.sleep = sleep
                 await anext(turn)
             assert scope.cancelled_caught
             with pytest.raises(SseConnectionDropped, match="closed"):

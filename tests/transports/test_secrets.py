@@ -147,7 +147,7 @@ def test_defaults_of_a_client_are_checked_and_not_repeated(adapter, bad):
 def test_client_of_the_wrong_kind_is_not_repeated(adapter):
     kind = adapter.library.AsyncClient if adapter.is_sync else adapter.library.Client
     client = kind(headers=HEADERS, auth=("me", SECRET), verify=False)
-    with pytest.raises(TypeError, match="cannot use this") as caught:
+    with pytest.raises(TypeError, match=r"cannot use an? (Async)?Client") as caught:
         function_of(adapter)(client, with_secrets("http://host/"), headers=HEADERS, json=BODY)
     assert_no_secret(texts_of(caught.value))
 
@@ -264,8 +264,7 @@ def test_bug_in_the_auth_of_a_client_comes_through_frames_that_hold_no_secret(ad
 
     async def scenario(open_stream, url):
         turn = open_with_secrets(open_stream, url)
-        turn.stream._opener._client.auth = Auth()
-        turn.stream._opener._request.headers.pop("authorization", None)
+        open_stream.client.auth = Auth()
         with pytest.raises(ZeroDivisionError) as caught:
             async with turn:
                 pass

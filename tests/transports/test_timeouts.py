@@ -159,9 +159,9 @@ def test_read_that_times_out_when_the_event_timeout_is_used_up_is_the_event_time
 @every_mode
 def test_unfinished_event_is_told_of(mode, clock):
     async def main():
-        turn = turn_over(mode, FIRST + b"data: ", event_timeout=10)
+        late = taking(mode, clock, 10, b"x")
+        turn = turn_over(mode, FIRST + b"data: ", late, event_timeout=10)
         await anext(turn)
-        turn.stream._waited = 10
         assert (await error_of(turn)).reason == "event timeout; unfinished event lost"
 
     mode.run(main)

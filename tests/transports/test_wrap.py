@@ -1,5 +1,6 @@
 """Turns over what is open already, and what is refused with the name of what is right."""
 
+import gzip
 import io
 import logging
 import socket
@@ -26,6 +27,9 @@ SECOND = text(2, "b", turn=7)
 DONE = done(3, turn=7)
 LIBRARIES = pytest.mark.parametrize("library", [httpx, httpx2], ids=["httpx", "httpx2"])
 wrap = ratatoskr_transports.httpx.wrap
+wrap_sync = ratatoskr_transports.httpx.wrap_sync
+wrap_events = ratatoskr_transports.httpx.wrap_events
+wrap_events_sync = ratatoskr_transports.httpx.wrap_events_sync
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
@@ -56,6 +60,24 @@ def test_trio_stream_is_read_as_the_body():
             assert [event.sse_id.seq async for event in turn] == [2, 3]
         with pytest.raises(trio.ClosedResourceError):
             await ours.receive_some()
+
+    trio.run(main)
+
+
+@pytest.mark.parametrize("module", [ratatoskr_transports.anyio, ratatoskr_transports.trio])
+def test_any_event_stream_can_be_wrapped(module):
+    async def main():
+        ours, theirs = trio.testing.memory_stream_pair()
+        if module is ratatoskr_transports.anyio:
+            sock, theirs = socket.socketpair()
+            ours = await anyio.abc.SocketStream.from_socket(sock)
+            theirs.sendall(b"data: a\n\ndata: b")
+            theirs.close()
+        else:
+            await theirs.send_all(b"data: a\n\ndata: b")
+            await theirs.aclose()
+        async with module.wrap_events(ours, last_event_id="5", flush_unfinished=True) as events:
+            assert [(event.data, event.id) async for event in events] == [("a", "5"), ("b", "5")]
 
     trio.run(main)
 
@@ -96,7 +118,7 @@ def test_response_of_an_async_client_is_read(library):
 def test_response_of_a_sync_client_is_read(library):
     with serving(answer) as server, library.Client(trust_env=False, verify=False) as client:
         request = client.build_request("GET", server.url)
-        with wrap(client.send(request, stream=True), resume_from=SseId(7, 1)) as turn:
+        with wrap_sync(client.send(request, stream=True), resume_from=SseId(7, 1)) as turn:
             assert isinstance(turn, SyncTurnStream)
             assert [event.sse_id.seq for event in turn] == [2, 3]
 
@@ -134,7 +156,7 @@ def test_response_that_is_no_stream_is_refused(library, status, headers, reason,
         raise ValueError("what the caller is at")
     except ValueError:
         with pytest.raises(SseConnectFailed) as caught:
-            wrap(response)
+            wrap_sync(response)
     assert caught.value == SseConnectFailed(status, "", reason)
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)
     ours = [each for each in caplog.records if each.name == "ratatoskr_transports"]
@@ -145,30 +167,143 @@ def test_response_that_is_no_stream_is_refused(library, status, headers, reason,
 
 
 @LIBRARIES
-def test_response_that_was_read_or_closed_is_refused(library):
-    for use in (lambda each: each.read(), lambda each: each.close()):
-        response = respond_with(library, status_code=200, headers=STREAM_HEADERS)
-        use(response)
-        with pytest.raises(ValueError, match="send it with stream=True"):
-            wrap(response)
-    with pytest.raises(ValueError, match="send it with stream=True"):
-        wrap(library.Response(200, headers=STREAM_HEADERS, content=FIRST))
+def test_response_of_any_type_is_read_if_asked_for(library):
+    for function in (wrap_sync, wrap_events_sync):
+        response = respond_with(library, status_code=200, headers={"content-type": "text/plain"})
+        with function(response, any_media_type=True) as stream:
+            assert len(list(stream)) == 2
+        response = respond_with(library, status_code=201, headers=STREAM_HEADERS)
+        with pytest.raises(SseConnectFailed, match="status 201"):
+            function(response, any_media_type=True)
+        response.close()
 
 
 @LIBRARIES
-def test_response_without_a_network_under_it_is_read_and_closed(library):
-    response = respond_with(library, status_code=200, headers=STREAM_HEADERS, chunks=[FIRST, b""])
-    with wrap(response) as turn:
-        assert next(turn).text == "a"
-    assert response.is_closed
+@pytest.mark.parametrize("coding", ["identity", "gzip", "br"])
+def test_response_that_was_read_is_read_from_its_content(library, coding):
+    """Whatever its header says of a coding, and whatever kind of client it is of."""
+    headers = {**STREAM_HEADERS, "content-encoding": coding}
+    content = FIRST + DONE
+    if coding == "gzip":
+        content = gzip.compress(content)
+    if coding == "br":
+        response = library.Response(200, headers=STREAM_HEADERS, content=content)
+        response.headers = library.Headers(headers)
+    else:
+        response = library.Response(200, headers=headers, content=content)
+    response.request = library.Request("GET", "http://test/")
+
+    async def main():
+        async with wrap(response) as turn:
+            assert [event.type async for event in turn] == ["text", "done"]
+            assert turn.headers["content-encoding"] == coding
+        async with wrap_events(response) as events:
+            assert [event.id async for event in events] == ["7:1", "7:3"]
+
+    anyio.run(main)
+    with wrap_sync(response) as turn:
+        assert [event.type for event in turn] == ["text", "done"]
+    with wrap_events_sync(response, last_event_id="5") as events:
+        assert events.last_event_id == "5"
+        assert [event.id for event in events] == ["7:1", "7:3"]
+
+
+@LIBRARIES
+def test_response_that_was_closed_unread_is_refused(library):
+    def consumed(response):
+        list(response.iter_raw())
+
+    for use in (lambda each: each.close(), consumed):
+        response = respond_with(library, status_code=200, headers=STREAM_HEADERS)
+        use(response)
+        with pytest.raises(ValueError, match="send it with stream=True"):
+            wrap_sync(response)
+
+
+@LIBRARIES
+def test_response_of_the_other_kind_is_told_the_right_function(library):
+    async def main():
+        async with library.AsyncClient(trust_env=False, verify=False) as client:
+            request = client.build_request("GET", server.url)
+            response = await client.send(request, stream=True)
+            for function in (wrap_sync, wrap_events_sync):
+                right = function.__name__.removesuffix("_sync")
+                with pytest.raises(TypeError, match=rf"{function.__name__}\(\) .* {right}\(\)$"):
+                    function(response)
+            async with wrap_events(response) as events:
+                assert [event.id async for event in events] == ["7:1", "7:2", "7:3"]
+
+    with serving(answer) as server:
+        anyio.run(main)
+    response = respond_with(library, status_code=200, headers=STREAM_HEADERS)
+    for function in (wrap, wrap_events):
+        with pytest.raises(TypeError, match=rf"use {function.__name__}_sync\(\)$"):
+            function(response)
+    response.close()
+
+
+@LIBRARIES
+def test_mocked_answer_is_read_in_every_way(library):
+    """The stock way to test code over httpx: a response that has its content from the start."""
+
+    def handler(request):
+        if request.url.path == "/refused":
+            return library.Response(503, headers={"retry-after": "7"}, content=b"busy")
+        return library.Response(200, headers=STREAM_HEADERS, content=FIRST + DONE)
+
+    module = ratatoskr_transports.httpx
+    transport = library.MockTransport(handler)
+
+    async def main():
+        async with library.AsyncClient(transport=transport) as client:
+            async with module.stream_turn(client, "http://test/") as turn:
+                assert [event.type async for event in turn] == ["text", "done"]
+            with pytest.raises(SseConnectFailed) as caught:
+                await module.stream_events(client, "http://test/refused").__aenter__()
+            assert caught.value == SseConnectFailed(503, "busy", "status")
+
+    anyio.run(main)
+    with library.Client(transport=transport) as client:
+        with module.stream_turn_sync(client, "http://test/") as turn:
+            assert [event.type for event in turn] == ["text", "done"]
+        with pytest.raises(SseConnectFailed) as caught:
+            module.stream_events_sync(client, "http://test/refused").__enter__()
+        assert caught.value == SseConnectFailed(503, "busy", "status")
+
+
+@LIBRARIES
+def test_hook_that_reads_the_body_of_an_error_does_not_lose_it(library):
+    async def read(response):
+        await response.aread()
+
+    def refuse(peer):
+        peer.read_request()
+        peer.send(b"HTTP/1.1 500 No\r\nContent-Length: 5\r\n\r\nsorry")
+
+    async def main():
+        hooks = {"response": [read]}
+        async with library.AsyncClient(trust_env=False, verify=False, event_hooks=hooks) as client:
+            with pytest.raises(SseConnectFailed) as caught:
+                await ratatoskr_transports.httpx.stream_turn(client, server.url).__aenter__()
+            assert caught.value == SseConnectFailed(500, "sorry", "status")
+
+    with serving(refuse) as server:
+        anyio.run(main)
 
 
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (wrap, r"wrap\(\) takes a Response of httpx, not BytesIO"),
-        (ratatoskr_transports.anyio.wrap, r"wrap\(\) takes an anyio ByteStream, not BytesIO"),
-        (ratatoskr_transports.trio.wrap, r"wrap\(\) takes a trio Stream, not BytesIO"),
+        (function, rf"^{function.__name__}\(\) takes a Response of httpx, not BytesIO")
+        for function in (wrap, wrap_sync, wrap_events, wrap_events_sync)
+    ]
+    + [
+        (getattr(module, name), rf"^{name}\(\) takes {kind}, not BytesIO")
+        for module, kind in [
+            (ratatoskr_transports.anyio, "an anyio ByteStream"),
+            (ratatoskr_transports.trio, "a trio Stream"),
+        ]
+        for name in ("wrap", "wrap_events")
     ],
 )
 def test_wrap_refuses_what_it_cannot_read(function, words):
