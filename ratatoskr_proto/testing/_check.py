@@ -1,8 +1,8 @@
 """The conformance run for any decoder of event streams.
 
 Every stream is read by the decoder and by the reference: in one chunk, then cut in many ways. The
-streams are the probes of each rule, the vectors, and random ones, always the same. Of those that
-are read differently, the smallest is looked for, and reported under the rule that it is about.
+streams are the probes of each rule, the vectors, and random ones, which are always the same. One
+that is read differently is made smaller, and reported under the rule that it is about.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def check_decoder(
     ``factory`` (callable) returns a new decoder each time, see ``DecoderUnderTest``; a class will
     do. With ``prompt=True`` an event must also come with the chunk that completes it, and not with
     a later one or with the end. The report is a list of ``Failure``, empty if the decoder passed.
-    It is the same each time, but for the times in a check of growth.
+    It is the same each time, except for the times in a check of growth.
 
     Whatever the decoder raises is a failure of the decoder. Raises TypeError if ``factory`` does
     not return decoders, ValueError for a ``timeout`` that is not above 0, and TimeoutError if one
@@ -75,7 +75,7 @@ class _Run:
         return self.report()
 
     def judge(self, chunks: list[bytes], rule: Rule | None = None) -> None:
-        """Read a stream; ``rule`` is the one that it probes, if it was made for that."""
+        """Read a stream, whole and cut; ``rule`` is the one that it probes, if it is a probe."""
         data = b"".join(chunks)
         if rule.name in self._failures if rule else self._is_known(data, RULES):
             return
@@ -95,7 +95,7 @@ class _Run:
             self._record(rule_of(small, PROMPT_RULES), [small], eof=False)
 
     def report(self) -> Report:
-        """Measure how the cost grows, and report all that was found."""
+        """Measure how the cost grows, and return everything that failed."""
         for name in SHAPES:
             failure = check_growth(name, self._driver.read)
             if failure is not None:
@@ -106,13 +106,13 @@ class _Run:
         return Report(checks, [self._failures[name] for name in clauses if name in self._failures])
 
     def _is_known(self, data: bytes, rules: tuple[Rule, ...]) -> bool:
-        """Whether a stream has to do with a rule that failed, and so may just tell that again."""
+        """Whether a stream may be about a rule that has failed, so that it may tell nothing new."""
         return any(rule.name in self._failures for rule in rules_of(data, rules))
 
     def _smallest(
         self, data: bytes, fails: Callable[[bytes], object], rule: Rule | None = None
     ) -> bytes:
-        """A smaller stream that fails too, and has to do with no other rules than this one."""
+        """A smaller stream that fails too, and is about no rules that this one is not about."""
         subjects = rules_of(data)
 
         def fails_too(smaller: bytes) -> bool:
@@ -131,7 +131,7 @@ class _Run:
     def _failing_cut(
         self, data: bytes, cuts: Iterable[list[bytes]] | None = None
     ) -> list[bytes] | None:
-        """The first of these cuts of a stream that is read wrongly."""
+        """The first of these ways to cut a stream that is read wrongly."""
         expected = _expected(data)
         for chunks in _cuts(data) if cuts is None else cuts:
             if self._driver.read(chunks) != expected:
@@ -144,7 +144,7 @@ class _Run:
         return self._driver.read([data]) == expected != self._driver.read([data], eof=False)
 
     def _record(self, rule: Rule, chunks: list[bytes], eof: bool = True) -> None:
-        """Keep a failure, if it is the smallest of its rule."""
+        """Keep a failure if it is the smallest of its rule."""
         data = b"".join(chunks)
         came = self._driver.read(chunks, eof)
         for broken in (rule, NEVER_RAISES) if came.error else (rule,):

@@ -1,4 +1,4 @@
-"""Drives a decoder of anybody's: calls it, and reads what it returns as events."""
+"""Drives a decoder: calls its methods, and reads what they return as events."""
 
 from __future__ import annotations
 

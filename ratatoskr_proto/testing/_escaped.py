@@ -1,4 +1,4 @@
-"""Text of anybody, for a terminal."""
+"""Makes untrusted text safe for a terminal."""
 
 
 def escaped(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What each line of a stream does, for people who look for the line that does not."""
+"""Says what each line of a stream does, for people who look for the one that does nothing."""
 
 from __future__ import annotations
 

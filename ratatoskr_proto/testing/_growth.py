@@ -1,8 +1,8 @@
 """Whether a decoder's work grows with the stream: four times the bytes, four times the time.
 
 A quadratic path costs sixteen times as much. The sizes go up until a run takes long enough to be
-measured, so a slow decoder is measured at small ones, and go further up while the ratio is neither
-the one nor the other: a quadratic path may be hidden behind a linear one, but less and less.
+measured, so a slow decoder is measured at small ones. They go further up while the ratio is between
+the two: a linear path may hide a quadratic one, but less and less.
 """
 
 from __future__ import annotations

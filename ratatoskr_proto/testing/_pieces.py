@@ -1,4 +1,4 @@
-"""What streams for tests are put together from, by the strategies and by ``check_decoder``."""
+"""The pieces of which the strategies and ``check_decoder`` make streams."""
 
 BOM = b"\xef\xbb\xbf"
 LINE_ENDS = (b"\n", b"\r\n", b"\r")

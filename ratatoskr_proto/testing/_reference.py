@@ -1,4 +1,4 @@
-"""The standard once more, read as literally as can be: slow, and for whole streams only.
+"""A second decoder, as literal a reading of the standard as can be: slow, for whole streams only.
 
 Each step stands below its clause of the WHATWG HTML standard, section 9.2 "Server-sent events". It
 shares no code with the decoder, only the types of what comes out, so that an agreement of the two
@@ -138,7 +138,7 @@ class Interpreter:
         return event
 
     def discard(self) -> None:
-        """Drop what has come of the unfinished event."""
+        """Drop the unfinished event."""
         self.data_buffer = []
         self.event_type_buffer = ""
         self.last_event_id_buffer = self.last_event_id

@@ -1,7 +1,7 @@
-"""The rules that ``check_decoder`` knows of: each with its clause and with streams that probe it.
+"""The rules that ``check_decoder`` knows: each with its clause and with streams that probe it.
 
-The clauses are those of the WHATWG HTML standard, section 9.2. A probe needs as little as can be of
-the other rules, so that a decoder that breaks one rule fails the probes of that one only.
+The clauses are those of the WHATWG HTML standard, section 9.2. A probe needs as little as possible
+of the other rules, so that a decoder that breaks one rule fails the probes of that rule only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
-    """A rule of the standard. ``about`` says whether a small stream may be a question of it."""
+    """A rule of the standard. ``about`` says whether a small stream may be about it."""
 
     name: str
     clause: str
@@ -38,8 +38,8 @@ _LINES = rb"(?:.+\n)*"
 _NO_DATA = rb"(?:(?!data[:\n]).+\n)*"
 _BLOCK = rb"(?:\A\n?|(?<=\n\n))"
 
-# Of a stream that could be about several rules, the first is meant: so the order is from the
-# special to the general, and behind those of line ends, LF is the only one.
+# A stream that could be about several rules is about the first of them, so the order is from the
+# special to the general. After the rules of line ends, LF is the only one.
 RULES = (
     Rule(
         "A BOM further on is text",
@@ -282,7 +282,7 @@ RULES = (
     ),
 )
 
-# These hold beside each other, for any stream that is read well in one chunk.
+# For any stream that is read right in one chunk.
 _ANYWHERE = '9.2.6: "reading everything line by line", however it was cut on its way'
 CUT_RULES = (
     Rule("A leading BOM may be cut", _ANYWHERE, _has(rb"\A\xef\xbb\xbf")),
@@ -302,18 +302,18 @@ PROMPT_RULES = (
 
 NEVER_RAISES = Rule(
     "No bytes make it raise",
-    "9.2.6: for any line there is something to do, and be it to ignore it",
+    "9.2.6: it says what to do with every line, if only to ignore it",
     _has(b""),
 )
 
 
 def rules_of(data: bytes, rules: tuple[Rule, ...] = RULES) -> list[Rule]:
-    """The rules that a small stream may be a question of: the last one is so of any."""
-    # What is behind the rules of line ends knows of LF only.
+    """The rules that a small stream may be about; every stream may be about the last one."""
+    # The rules after those of line ends know LF only.
     plain = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return [rule for rule in rules if rule.about(data) or rule.about(plain)]
 
 
 def rule_of(data: bytes, rules: tuple[Rule, ...] = RULES) -> Rule:
-    """The rule that a small stream is most likely to be a question of."""
+    """The rule that a small stream is most likely about."""
     return rules_of(data, rules)[0]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from .._encode import encode_comment, encode_event
 from ._pieces import BOM, FRAGMENTS, LINE_ENDS, LINES, ODD_LINES
 
-# What a line can carry: no lone surrogates, which UTF-8 has not, and no line end.
+# What a line can hold: no line ends, and no lone surrogates, which UTF-8 does not have.
 _text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"), max_size=8)
 
 
@@ -18,7 +18,7 @@ def _field(name: str, value: str) -> bytes:
     return f"{name}: {value}".encode()
 
 
-# As few draws a block as will do, since each takes its time.
+# As few draws a block as possible, since each takes time.
 _data = st.builds(_field, st.just("data"), _text)
 _others = st.lists(
     st.sampled_from(LINES) | st.builds(_field, st.sampled_from(["id", "event", "", "a"]), _text),
@@ -48,7 +48,7 @@ def event_streams(*, min_size: int = 0, max_size: int | None = None) -> st.Searc
 
     ``min_size`` and ``max_size`` (int) bound the number of events that a stream dispatches. Ids,
     types, comments, all line ends, a leading BOM and blocks without an event occur. Raises
-    ``hypothesis.errors.InvalidArgument`` for sizes that are none, once a value is drawn.
+    ``hypothesis.errors.InvalidArgument`` for invalid sizes, once a value is drawn.
     """
     blocks = st.lists(_blocks, min_size=min_size, max_size=max_size).map(b"".join)
     return st.builds(bytes.__add__, st.sampled_from([b"", BOM]), blocks)

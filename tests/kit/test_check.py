@@ -325,7 +325,7 @@ Invalid UTF-8 becomes U+FFFD
         """: invalid start byte
 
 No bytes make it raise
-  clause:   9.2.6: for any line there is something to do, and be it to ignore it
+  clause:   9.2.6: it says what to do with every line, if only to ignore it
   input:    b'data: \\xff\\n\\n'
   expected: [('message', '\ufffd', '')]
   came:     [], then UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 6"""
