@@ -48,7 +48,7 @@ class Connector:
                 "--transport trio needs trio; install it with: pip install 'ratatoskr-sse[trio]'"
             )
         self._transport = transport
-        self._headers = list(headers)
+        self.headers = list(headers)
         self._proxy = proxy
         self._ssl_context = ssl_context
         self._connect_timeout = connect_timeout
@@ -84,7 +84,8 @@ class Connector:
         """Return a stream that is not entered yet, such as ``open("stream_turn", url, json=…)``.
 
         ``function`` is a function of the adapter; ``args`` and ``options`` are its own, without
-        those that the connector knows. Raises TypeError or ValueError for invalid arguments.
+        those that the connector knows; ``headers`` are added to its own. Raises TypeError or
+        ValueError for invalid arguments.
         """
         adapter = importlib.import_module(f"ratatoskr_transports.{self._transport}")
         open_stream = getattr(adapter, function)
@@ -96,7 +97,8 @@ class Connector:
                 "read_timeout": self._read_timeout,
                 "ssl_context": self._ssl_context,
             }
-        return open_stream(*args, headers=self._headers, **options)
+        options["headers"] = [*self.headers, *options.get("headers", ())]
+        return open_stream(*args, **options)
 
     def _httpx_client(self) -> Any:
         """The client, made when it is first needed: that takes long, as reading certificates does.

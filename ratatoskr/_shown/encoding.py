@@ -15,3 +15,16 @@ def encoding_error(start: bytes) -> str | None:
     if start.startswith(UTF_16):
         return "it is UTF-16; save it as UTF-8"
     return None
+
+
+def decoded(content: bytes) -> str:
+    """Return the text of a whole file. Raises ValueError with a message for one that is not UTF-8,
+    or begins with a byte order mark.
+    """
+    error = encoding_error(content)
+    if error is None:
+        try:
+            return content.decode()
+        except UnicodeDecodeError:
+            error = "it is not UTF-8"
+    raise ValueError(error)

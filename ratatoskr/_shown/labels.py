@@ -19,11 +19,12 @@ from ratatoskr_proto import (
 )
 from ratatoskr_transports import error_label
 
-from .json_lines import event_line
+from .json_lines import JsonLines
 from .visible import printable
 
 _MAX_LABEL = 500
 _MAX_TYPE = 64
+_LINES = JsonLines()
 
 
 class ExitCode(enum.IntEnum):
@@ -57,7 +58,7 @@ def wait_label(error: RatatoskrError, seconds: float) -> str:
 
 def event_label(event: Event) -> str:
     """Return the label line of an event that is neither text nor terminal, of bounded length."""
-    shown = event_line(event)
+    shown = _LINES.event(event).removesuffix("\n")
     if len(shown) > _MAX_LABEL:
         shown = shown[:_MAX_LABEL] + "…"
     return f"[{printable(event.type[:_MAX_TYPE])}] {shown}"

@@ -35,7 +35,12 @@ class RecordedStream:
     def __init__(self, read: Callable[[int], bytes]) -> None:
         self._read = read
         self.end_reason = "end of stream"
+        self._times_required = False
         self.bytes_read = 0  # of the file; a recording is larger than the stream in it
+
+    def require_times(self) -> None:
+        """Have a raw stream, which has no times, be a RecordingError when it is read."""
+        self._times_required = True
 
     def __iter__(self) -> Iterator[bytes | None]:
         """Raises RecordingError, after all the chunks before it, and the exceptions of ``read``."""
@@ -60,6 +65,8 @@ class RecordedStream:
         if start.startswith(_MARK):
             yield from self._recorded_chunks(start)
             return
+        if self._times_required:
+            raise RecordingError("this is no recording, so there are no times in it")
         while start:
             yield 0.0, start
             start = self._next()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 # Control characters but tab and line feed, the line ends of Unicode, what turns the direction of
@@ -33,6 +34,11 @@ def visible(text: str) -> str:
 def printable(text: str) -> str:
     """As ``visible``, with tabs and line feeds escaped too, so that it stays on one line."""
     return visible(text).replace("\t", "\\t").replace("\n", "\\n")
+
+
+def json_visible(text: str) -> str:
+    """Escape the same characters in a text that is JSON, as JSON does."""
+    return _ANY_HARMFUL.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def _replace(match: re.Match[str]) -> str:

@@ -32,6 +32,8 @@ def stream_options(command: F) -> F:
         proxy: str | None,
         cacert: str | None,
         insecure: bool,
+        cert: str | None,
+        key: str | None,
         connect_timeout: float,
         read_timeout: float,
         event_timeout: float | None,
@@ -44,7 +46,7 @@ def stream_options(command: F) -> F:
                 transport,
                 headers=read_headers(header),
                 proxy=proxy,
-                ssl_context=_ssl_context(cacert, insecure),
+                ssl_context=_ssl_context(cacert, insecure, cert, key),
                 connect_timeout=connect_timeout,
                 read_timeout=_read_timeout(transport, read_timeout, event_timeout),
             )
@@ -81,6 +83,8 @@ _OPTIONS = (
     click.option("--proxy", metavar="URL", help="A proxy to go through; with httpx only."),
     click.option("--cacert", metavar="FILE", help="The certificates to trust, in PEM."),
     click.option("--insecure", is_flag=True, help="Trust any certificate. For tests only."),
+    click.option("--cert", metavar="FILE", help="The certificate to show to the server, in PEM."),
+    click.option("--key", metavar="FILE", help="Its private key, if that is in a file of its own."),
     click.option(
         "--connect-timeout", type=ABOVE_0, default=10.0, show_default=True, metavar="SECONDS"
     ),
@@ -140,8 +144,12 @@ def _read_timeout(transport: str, read_timeout: float, event_timeout: float | No
     return min(read_timeout, event_timeout)
 
 
-def _ssl_context(cacert: str | None, insecure: bool) -> ssl.SSLContext | None:
-    if cacert is None and not insecure:
+def _ssl_context(
+    cacert: str | None, insecure: bool, cert: str | None, key: str | None
+) -> ssl.SSLContext | None:
+    if key is not None and cert is None:
+        raise click.UsageError("--key needs --cert, the certificate that it belongs to")
+    if cacert is None and cert is None and not insecure:
         return None
     try:
         context = ssl.create_default_context(cafile=cacert)
@@ -151,4 +159,12 @@ def _ssl_context(cacert: str | None, insecure: bool) -> ssl.SSLContext | None:
     if insecure:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
+    if cert is not None:
+        try:
+            # Without a password there would be a question on the terminal.
+            context.load_cert_chain(cert, key, password="")
+        except (OSError, ssl.SSLError) as error:
+            is_tls = isinstance(error, ssl.SSLError)
+            reason = "no certificate with its key, unencrypted" if is_tls else error.strerror
+            raise CommandError(f"cannot use the certificate in {cert!r}: {reason}") from None
     return context

@@ -5,8 +5,10 @@ Text from a server goes through ``visible`` first.
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import io
+import json
 import os
 import sys
 from typing import TextIO
@@ -27,24 +29,47 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
+def colour_wanted() -> bool:
+    """Whether stdout is a terminal with colours that the user has not switched off."""
+    unwanted = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return is_terminal(sys.stdout) and not unwanted
+
+
 def write_stdout(text: str) -> None:
     """Write to stdout at once, with escapes for characters that its encoding does not have."""
-    if text:
-        if sys.stdout is None:
-            raise BrokenPipeError
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(errors="backslashreplace", newline="\n")
-        sys.stdout.write(text)
-        sys.stdout.flush()
+    _write_stdout(text, "backslashreplace")
 
 
-def write_stdout_ascii(text: str) -> None:
-    """Write lines of JSON to stdout at once: ASCII, whatever the encoding of the terminal."""
-    if text:
+def write_stdout_json(text: str) -> None:
+    """As ``write_stdout``, with the escapes of JSON, and as it is if it is ASCII, whatever the
+    encoding.
+    """
+    if not text.isascii():
+        _write_stdout(text, "ratatoskr.json")
+    elif text:
         if sys.stdout is None:
             raise BrokenPipeError
         sys.stdout.buffer.write(text.encode("ascii"))
         sys.stdout.buffer.flush()
+
+
+def _write_stdout(text: str, errors: str) -> None:
+    if text:
+        if sys.stdout is None:
+            raise BrokenPipeError
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors=errors, newline="\n")
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def _json_errors(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
+codecs.register_error("ratatoskr.json", _json_errors)
 
 
 def write_stderr(line: str) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterable
+from typing import Any
 
-from .._shown.encoding import encoding_error
+from .._shown.encoding import decoded
+from .._shown.pretty_json import strict_loads
 from .console import CommandError
 
 
@@ -17,13 +21,51 @@ def read_headers(options: Iterable[str]) -> list[tuple[str, str]]:
     return [pair for each in options for pair in _read_header(each)]
 
 
+def read_body(option: str) -> bytes:
+    """Read the value of ``--data``: the text itself, or ``@FILE``, or ``@-`` for stdin.
+
+    Raises CommandError for a file that cannot be read.
+    """
+    if not option.startswith("@"):
+        return option.encode("utf-8", "surrogateescape")  # the bytes that were typed
+    return _read_file(option[1:], "the data", stdin=True)
+
+
+def request_body(body: bytes, headers: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Return the options for a request with this body: JSON, unless a header says otherwise.
+
+    Raises CommandError for a body that should be JSON and is not.
+    """
+    if any(name.lower() == "content-type" for name, _ in headers):
+        return {"content": body}
+    check_json(body)
+    return {"content": body, "headers": [("Content-Type", "application/json")]}
+
+
+def check_json(body: bytes) -> Any:
+    """Return the JSON value of a body. Raises CommandError if it is not JSON."""
+    try:
+        return strict_loads(decoded(body))
+    except json.JSONDecodeError as error:
+        reason = f"{error.msg} at line {error.lineno}, column {error.colno}"
+    except ValueError as value_error:
+        reason = str(value_error)
+    except RecursionError:
+        reason = "it is nested too deep"
+    raise CommandError(f"the data must be JSON: {reason}")
+
+
 def _read_header(text: str) -> list[tuple[str, str]]:
     if not text.startswith("@"):
         return [_split_header(text, "--header")]
     path = text[1:]
+    try:
+        lines = decoded(_read_file(path, "the headers")).splitlines()
+    except ValueError as error:
+        raise CommandError(f"cannot read the headers in {path!r}: {error}") from None
     return [
         _split_header(line, f"line {number} of {path!r}")
-        for number, line in enumerate(_read_file(path, "the headers").splitlines(), 1)
+        for number, line in enumerate(lines, 1)
         if line.strip()
     ]
 
@@ -35,15 +77,16 @@ def _split_header(text: str, where: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _read_file(path: str, what: str) -> str:
+def _read_file(path: str, what: str, *, stdin: bool = False) -> bytes:
     try:
+        if stdin and path == "-":
+            if sys.stdin is None:
+                raise CommandError(f"cannot read {what} from stdin: it is closed")
+            return sys.stdin.buffer.read()
         with open(path, "rb") as file:
-            content = file.read()
-        error = encoding_error(content)
-        if error is None:
-            return content.decode()
-    except OSError as os_error:
-        error = os_error.strerror
-    except ValueError as value_error:  # of the content, or a null character in the path
-        error = "it is not UTF-8" if isinstance(value_error, UnicodeError) else "it is no path"
-    raise CommandError(f"cannot read {what} in {path!r}: {error}") from None
+            return file.read()
+    except OSError as error:
+        reason = error.strerror
+    except ValueError:
+        reason = "it is no path"  # but has a null character
+    raise CommandError(f"cannot read {what} in {path!r}: {reason}")

@@ -36,3 +36,13 @@ max_event_bytes_option = click.option(
 record_option = click.option(
     "--record", metavar="FILE", help="Write a recording, for `decode` and `serve --replay`."
 )
+
+UNICODE_NEEDS_JSON = "--unicode needs --json; other output is not limited to ASCII"
+
+unicode_option = click.option(
+    "--unicode", is_flag=True, help="Write characters beyond ASCII in JSON as they are."
+)
+
+pretty_option = click.option(
+    "--pretty", is_flag=True, help="Indent JSON, and colour it on a terminal."
+)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import time
-from decimal import Decimal
+from collections.abc import Collection
 from typing import Any
+
+import anyio
 
 from ratatoskr_proto import Comment, RatatoskrError, ServerSentEvent
 
-from .._shown import json_lines
 from .._shown.labels import ExitCode, ending_label, exit_code, wait_label
 from .._shown.recorder import Recorder
-from .._shown.visible import visible
-from .console import write_stderr, write_stdout, write_stdout_ascii
+from .._shown.visible import printable
+from .console import write_stderr
+from .event_formats import EventFormat
 from .show_turn import end_reason
 
 _MAX_ID = 200  # characters of an id in a label
@@ -22,26 +23,37 @@ _MAX_ID = 200  # characters of an id in a label
 class EventsPrinter:
     """Prints an event stream.
 
-    Stdout gets an event stream again, with escapes for what could command a terminal, or with
-    ``as_json`` a line of JSON for each frame, comment, retry time, and id without a frame. An id
-    and a retry time are printed when they change. Each wait for another connection is a label on
-    stderr, and with ``summary`` there are figures at the end, however it comes. The body goes to
-    the ``recorder`` too.
+    Stdout gets what ``format`` makes of it. An id and a retry time are printed when they change.
+    With ``only``, nothing but the frames with these event names is printed, and with ``times`` each
+    frame has the seconds since the request.
+
+    Stderr gets a label for each wait for another connection and for a bad end, with ``head`` the
+    status and the headers, and with ``summary`` figures at the end, however it comes. The body goes
+    to the ``recorder`` too. After ``max_time`` seconds the stream is left.
     """
 
     def __init__(
         self,
+        format: EventFormat,
         *,
         last_event_id: str = "",
-        as_json: bool = False,
+        only: Collection[str] = (),
+        times: bool = False,
+        head: bool = False,
         summary: bool = False,
+        max_time: float | None = None,
         recorder: Recorder | None = None,
     ) -> None:
         self._id = last_event_id
         self._retry_ms: int | None = None
-        self._as_json = as_json
+        self._format = format
+        self._only = only
+        self._times = times
+        self._head = head
         self._summary = summary
+        self._max_time = max_time
         self._recorder = recorder
+        self._figures = Figures()
 
     def on_wait(self, error: RatatoskrError, seconds: float) -> None:
         """Print that the connection was lost; the ``on_wait`` of the stream."""
@@ -53,80 +65,105 @@ class EventsPrinter:
         ``events`` is the ``EventStream`` of any adapter, not entered yet, with comments. Exceptions
         of the output are let through.
         """
-        figures = _Figures()
         recorder = self._recorder
 
         def receive(data: bytes) -> None:
-            figures.receive(data)
+            self._figures.receive(data)
             if recorder is not None:
                 recorder.chunk(data, events.reconnects)
 
         events.tap(receive)
         events.watch(self._print_change)
         ending: RatatoskrError | None = None
+        opened = False
+        self._figures.start()
         try:
-            async with events:
-                async for item in events:
-                    figures.count(item)
-                    self._print_item(item)
+            with anyio.move_on_after(self._max_time) as scope:
+                async with events:
+                    opened = True
+                    if self._head:
+                        _print_head(events)
+                    async for item in events:
+                        self._print_item(item)
         except RatatoskrError as error:
             ending = error
         finally:
             if self._summary:
-                write_stderr(figures.line())
+                write_stderr(self._figures.line())
         if recorder is not None:
-            recorder.end(end_reason(ending), events.reconnects)
+            recorder.end(
+                "closed" if scope.cancelled_caught else end_reason(ending), events.reconnects
+            )
+        if scope.cancelled_caught:
+            write_stderr(f"ratatoskr: stopped after {self._max_time:g} s")
+            return ExitCode.DONE if opened else ExitCode.CONNECT_FAILED
         if ending is None:
             return ExitCode.DONE
         write_stderr(ending_label(ending))
         return exit_code(ending)
 
+    def _seconds(self) -> float | None:
+        return round(self._figures.seconds(), 3) if self._times else None
+
     def _print_item(self, item: ServerSentEvent | Comment) -> None:
-        if self._as_json:
-            self._print(json_lines.frame_line(item) + "\n")
-        elif isinstance(item, Comment):
-            self._print(f": {visible(item.text)}\n")
-        else:
-            self._print(_frame(item, with_id=item.id != self._id))
         if isinstance(item, ServerSentEvent):
-            self._id = item.id
+            self._figures.count_frame()
+            if not self._only or item.event in self._only:
+                self._print_frame(item)
+        elif not self._only:
+            self._format.write_comment(item)
+
+    def _print_frame(self, frame: ServerSentEvent) -> None:
+        self._format.write_frame(frame, self._seconds(), new_id=frame.id != self._id)
+        self._id = frame.id
 
     def _print_change(self, last_event_id: str, retry_ms: int | None) -> None:
+        if self._only:
+            return
         if retry_ms is not None and retry_ms != self._retry_ms:
             self._retry_ms = retry_ms
-            digits = format(Decimal(retry_ms), "f")  # for str() it may have too many
-            self._print(f'{{"retry": {digits}}}\n' if self._as_json else f"retry: {digits}\n")
+            self._format.write_retry(retry_ms)
         if last_event_id != self._id:
             self._id = last_event_id
-            as_json = json.dumps({"id": last_event_id})
-            self._print(f"{as_json}\n" if self._as_json else f"id: {visible(last_event_id)}\n\n")
-
-    def _print(self, text: str) -> None:
-        (write_stdout_ascii if self._as_json else write_stdout)(text)
+            self._format.write_id(last_event_id)
 
 
-def _frame(frame: ServerSentEvent, *, with_id: bool) -> str:
-    fields = [f"event: {visible(frame.event)}\n"] if frame.event != "message" else []
-    if with_id:
-        fields.append(f"id: {visible(frame.id)}\n")
-    fields += [f"data: {visible(line)}\n" for line in frame.data.split("\n")]
-    return "".join(fields) + "\n"
+def _print_head(events: Any) -> None:
+    write_stderr(f"HTTP status {events.status}")
+    for name, value in events.headers.items():
+        write_stderr(f"{printable(name)}: {printable(value)}")
 
 
-class _Figures:
-    """The figures of ``tail --summary``."""
+class Figures:
+    """The figures of ``tail --summary``. Times are in seconds since ``start``."""
 
     def __init__(self) -> None:
         self._bytes = self._frames = 0
-        self._start = self._last = time.monotonic()
+        self._first_byte: float | None = None
+        self._first_frame: float | None = None
         self._silence = 0.0
+        self.start()
+
+    def start(self) -> None:
+        """The request is about to be sent."""
+        self._start = self._last = time.monotonic()
+
+    def seconds(self) -> float:
+        """The time that has passed."""
+        return time.monotonic() - self._start
 
     def receive(self, data: bytes) -> None:
+        """Bytes have come."""
         self._bytes += len(data)
         self._end_silence()
+        if self._first_byte is None:
+            self._first_byte = self._last - self._start
 
-    def count(self, item: ServerSentEvent | Comment) -> None:
-        self._frames += isinstance(item, ServerSentEvent)
+    def count_frame(self) -> None:
+        """A frame has come."""
+        self._frames += 1
+        if self._first_frame is None:
+            self._first_frame = self.seconds()
 
     def _end_silence(self) -> None:
         now = time.monotonic()
@@ -134,10 +171,17 @@ class _Figures:
         self._last = now
 
     def line(self) -> str:
+        """Return all figures in a line."""
         self._end_silence()
         seconds = self._last - self._start
         rate = self._frames / seconds if seconds else 0.0
         return (
             f"{self._frames} frames, {self._bytes} bytes, {seconds:.1f} s, "
-            f"{rate:.1f} frames/s, longest silence {self._silence:.1f} s"
+            f"{rate:.1f} frames/s, longest silence {self._silence:.1f} s, "
+            f"first byte after {_shown(self._first_byte)}, "
+            f"first frame after {_shown(self._first_frame)}"
         )
+
+
+def _shown(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{seconds:.3f} s"

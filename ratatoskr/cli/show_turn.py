@@ -7,23 +7,23 @@ from typing import Any
 
 from ratatoskr_proto import Event, RatatoskrError, SseConnectionDropped, SseId, Text
 
-from .._shown import json_lines
+from .._shown.json_lines import JsonLines
 from .._shown.labels import ending_label, event_label, exit_code, wait_label
 from .._shown.recorder import Recorder
 from .._shown.visible import HalfKeeper, visible
-from .console import is_terminal, write_stderr, write_stdout, write_stdout_ascii
+from .console import is_terminal, write_stderr, write_stdout, write_stdout_json
 
 
 class TurnPrinter:
     """Prints one turn.
 
-    Its text goes to stdout as it is, with ``as_json`` each event as a line of JSON instead; other
+    Its text goes to stdout as it is, or with ``lines`` each event as a line of JSON; other
     events, each wait for another connection, and how the turn ended, are labels on stderr. The body
     goes to the ``recorder`` too.
     """
 
-    def __init__(self, *, as_json: bool = False, recorder: Recorder | None = None) -> None:
-        self._as_json = as_json
+    def __init__(self, *, lines: JsonLines | None = None, recorder: Recorder | None = None) -> None:
+        self._lines = lines
         self._recorder = recorder
         self._halves = HalfKeeper()
         self._line_is_open = False
@@ -65,8 +65,8 @@ class TurnPrinter:
         return exit_code(ending)
 
     def _print(self, event: Event) -> None:
-        if self._as_json:
-            write_stdout_ascii(json_lines.event_line(event) + "\n")
+        if self._lines is not None:
+            write_stdout_json(self._lines.event(event))
         elif isinstance(event, Text):
             self._print_text(self._halves.add(event.text))
         elif not event.terminal:
@@ -86,7 +86,8 @@ class TurnPrinter:
 
 async def run_turn(turn: Any, *, as_json: bool = False, recorder: Recorder | None = None) -> int:
     """Print a turn and return the exit code, see ``TurnPrinter``."""
-    return await TurnPrinter(as_json=as_json, recorder=recorder).show(turn)
+    lines = JsonLines() if as_json else None
+    return await TurnPrinter(lines=lines, recorder=recorder).show(turn)
 
 
 def end_reason(ending: object) -> str:

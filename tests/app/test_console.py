@@ -112,7 +112,7 @@ def test_stderr_that_takes_nothing_changes_nothing_else(run, turn_file, request,
     assert (code, out.count("\n")) == (0, 2)
 
 
-@pytest.mark.parametrize("write", [console.write_stdout, console.write_stdout_ascii])
+@pytest.mark.parametrize("write", [console.write_stdout, console.write_stdout_json])
 def test_nothing_is_written_of_nothing_though_stdout_is_closed(monkeypatch, write):
     monkeypatch.setattr(sys, "stdout", None)
     write("")

@@ -152,6 +152,44 @@ def test_comments_are_no_frames(decode):
     assert decode(b": one\n", "--wire", "--comments").said == ["0 frames, 6 bytes read"]
 
 
+# How lines look
+
+
+def test_only_the_frames_with_a_name_are_printed(decode):
+    stream = b"event: a\ndata: 1\n\ndata: 2\n\nevent: b\ndata: 3\n\n: x\n"
+    run = decode(stream, "--wire", "--comments", "--event", "a", "--event", "message")
+    assert [line["data"] for line in run.lines] == ["1", "2"]
+    assert run.said[0].startswith("3 frames, ")
+
+
+def test_the_events_of_a_turn_have_no_event_name(decode):
+    run = decode(HI + DONE, "--event", "a")
+    assert (run.code, run.lines, len(run.said)) == (2, [], 1)
+    assert "--event needs --wire" in run.said[0]
+
+
+def test_pretty_lines_are_indented(decode):
+    run = decode(HI, "--pretty")
+    body = '{\n    "type": "text",\n    "text": "Hi"\n  }'
+    text = f'{{\n  "type": "text",\n  "sse_id": "42:1",\n  "body": {body},\n  "text": "Hi"\n}}\n'
+    assert run.stdout.decode() == text
+
+
+@pytest.mark.parametrize("data", ["{", "NaN", "1e999", '{"a": NaN}', "[" * 200_000])
+def test_data_that_is_not_json_stays_a_string(decode, data):
+    frame = encode_event(data)
+    assert json.loads(decode(frame, "--wire", "--pretty").stdout)["data"] == data
+
+
+def test_unicode_is_written_as_it_is(decode):
+    body = '{"type": "text", "text": "é\\ud83d\\udc3f\\ud800\u202e"}'
+    run = decode(event(body), "--unicode")
+    shown = r'"text": "é🐿\ud800\u202e"}'
+    assert run.stdout.decode() == (
+        f'{{"type": "text", "sse_id": "42:2", "body": {{"type": "text", {shown}, {shown}\n'
+    )
+
+
 # Wrong use
 
 
@@ -292,7 +330,7 @@ def test_a_body_that_cannot_be_written_is_the_first_200_characters_of_its_text()
     text = '{"type": "deep", "text": "' + "é" * 300 + '"}'
     body = json_lines.loads(text)
     body["deep"] = nested(200_000)
-    line = json_lines.event_line(Unknown("deep", sse_id=SseId(42, 1), body=body))
+    line = json_lines.JsonLines().event(Unknown("deep", sse_id=SseId(42, 1), body=body))
     assert json.loads(line) == {"type": "deep", "sse_id": "42:1", "raw": text[:200]}
     assert line.isascii()
 
@@ -308,7 +346,7 @@ def test_a_number_that_json_does_not_have_is_a_string_of_what_the_server_wrote(d
 
 
 def test_a_number_that_json_does_not_have_in_a_body_of_somebody_else_is_left_out():
-    line = json_lines.event_line(Unknown("x", sse_id=SseId(42, 1), body={"x": float("nan")}))
+    line = json_lines.JsonLines().event(Unknown("x", sse_id=SseId(42, 1), body={"x": float("nan")}))
     assert json.loads(line) == {"type": "x", "sse_id": "42:1", "raw": ""}
 
 

@@ -6,8 +6,6 @@ import pytest
 from support.frames import chunk
 from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
-from ratatoskr._shown import json_lines
-
 HOSTILE = "\x1b[2J\x1b]0;title\x07\0\b\r\x7f\x85\x9b31m\u2028\u2029\u202e\u2066\ud800[bold][/]"
 LITERAL = "[bold]x[/] [/] [link=https://example.com]y[/link] \t %s {} \\x1b ラ\U0001f43f"
 ESCAPED = repr(HOSTILE)[1:-1]
@@ -141,12 +139,12 @@ def test_json_that_is_nested_900_deep_is_shown(show, type, options):
 
 
 def test_a_body_that_cannot_be_written_is_shown_as_it_began(show, monkeypatch):
-    def dumps(value, dumps=json.dumps, **options):
+    def encode(self, value, encode=json.JSONEncoder.encode):
         if "body" in value:
             raise RecursionError
-        return dumps(value, **options)
+        return encode(self, value)
 
-    monkeypatch.setattr(json_lines, "_dumps", dumps)
+    monkeypatch.setattr(json.JSONEncoder, "encode", encode)
     run = show("turn", event(text="x" * 300) + DONE, "--json")
     raw = event(text="x" * 300).decode().partition("data: ")[2][:200]
     assert run.lines[0] == {"type": "text", "sse_id": "93:1", "raw": raw}

@@ -357,6 +357,18 @@ def test_a_recording_is_decoded_to_frames(decode):
     assert run.code == 0
 
 
+@pytest.mark.parametrize("options", [[], ["--wire"]])
+def test_the_times_of_a_recording_are_added(decode, options):
+    entries = [chunk(HI), {"t": 1.25, "data": chunk(DONE)["data"]}]
+    assert [line["t"] for line in decode(recording(*entries), "--times", *options).lines] == [
+        0.5,
+        1.25,
+    ]
+    run = decode(HI + DONE, "--times", *options)
+    assert run.said[0].endswith("this is no recording, so there are no times in it")
+    assert (len(run.said), run.lines, run.code) == (1, [], 2)
+
+
 def test_the_end_of_a_recording_is_the_reason_of_the_drop(decode):
     run = decode(recording(chunk(HI), {"end": "read timeout\x1b"}))
     assert run.said[0] == r"[connection_dropped] last_sse_id=42:1 reason='read timeout\x1b'"

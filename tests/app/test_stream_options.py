@@ -253,6 +253,40 @@ def test_a_file_without_certificates_is_one_line(refuse, tmp_path, content):
     assert "None" not in line
 
 
+@pytest.fixture
+def client_files(authority, tmp_path):
+    """A certificate with its key, each alone, and both in one file."""
+    issued = authority.issue_cert("client")
+    cert, key, both = (tmp_path / name for name in ("cert.pem", "key.pem", "both.pem"))
+    issued.cert_chain_pems[0].write_to_path(cert)
+    issued.private_key_pem.write_to_path(key)
+    issued.private_key_and_cert_chain_pem.write_to_path(both)
+    return str(cert), str(key), str(both)
+
+
+def test_a_certificate_is_shown_to_a_server_that_wants_one(run_main, authority, client_files):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    authority.configure_trust(context)
+    context.verify_mode = ssl.CERT_REQUIRED
+    cert, key, both = client_files
+    for options in (["--cert", cert, "--key", key], ["--cert", both]):
+        with serving(good, context) as server:
+            assert run_main("tail", server.url, "--insecure", *options).code == 0
+
+
+def test_a_certificate_that_cannot_be_used_is_one_line(refuse, client_files, tmp_path):
+    cert, key, _ = client_files
+    missing = str(tmp_path / "missing")
+    for options in (["--cert", cert], ["--cert", key, "--key", cert]):
+        line = refuse("https://127.0.0.1:9/", *options)
+        wrong = "no certificate with its key, unencrypted"
+        assert line == f"ratatoskr: cannot use the certificate in '{options[1]}': {wrong}"
+    line = refuse("https://127.0.0.1:9/", "--cert", missing)
+    assert line.endswith(f"{missing}': No such file or directory")
+    assert "--key needs --cert" in refuse("https://127.0.0.1:9/", "--key", key)
+
+
 # Timeouts
 
 

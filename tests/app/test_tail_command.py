@@ -1,12 +1,14 @@
 """``ratatoskr tail``: any event stream on the command line."""
 
 import base64
+import io
 import json
 
 import pytest
 from support.frames import chunk
 from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
+from ratatoskr.cli import console
 from ratatoskr_proto import EventStreamDecoder
 
 STREAM = (
@@ -173,6 +175,193 @@ def test_no_stream_is_20(run_main):
         run = run_main("tail", server.url)
     assert run.said == ["[connect_failed] status=503 reason='status' body='busy'"]
     assert (run.stdout, run.code) == (b"", 20)
+
+
+# The request
+
+
+@pytest.fixture
+def request_of(run_main):
+    """Runs ``ratatoskr tail`` with options; gives the head and the body of its request."""
+
+    def request_of(*options):
+        requests = []
+
+        def handler(peer):
+            body = peer.read_request()
+            requests.append((peer.head.decode(), body))
+            peer.send(CHUNKED, LAST_CHUNK)
+
+        with serving(handler) as server:
+            run = run_main("tail", server.url, *options)
+        assert (run.said, run.code) == ([], 0)
+        return requests[0]
+
+    return request_of
+
+
+def content_type(head):
+    lines = [line for line in head.lower().split("\r\n") if line.startswith("content-type:")]
+    return [line.partition(": ")[2] for line in lines]
+
+
+@pytest.mark.parametrize("transport", ["httpx", "anyio", "trio"])
+def test_data_is_posted_as_json(request_of, transport):
+    head, body = request_of("-d", '{"a": "é"}', "--transport", transport)
+    assert head.startswith("POST ")
+    assert content_type(head) == ["application/json"]
+    assert body == '{"a": "é"}'.encode()
+
+
+def test_data_is_read_from_a_file_or_stdin(request_of, tmp_path, monkeypatch):
+    file = tmp_path / "data"
+    file.write_bytes(b"[1]\n")
+    assert request_of("--data", f"@{file}")[1] == b"[1]\n"
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"[2]")))
+    assert request_of("-d", "@-")[1] == b"[2]"
+
+
+def test_data_of_another_type_is_sent_as_it_is(request_of):
+    head, body = request_of("-d", "a=b", "-H", "content-type: text/x-own")
+    assert (content_type(head), body) == (["text/x-own"], b"a=b")
+
+
+def test_the_method_is_the_one_that_is_given(request_of):
+    head, body = request_of("-X", "PUT", "-d", "{}")
+    assert (head.split()[0], body) == ("PUT", b"{}")
+    assert request_of("--method", "POST")[0].startswith("POST ")
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("", "the data must be JSON: Expecting value at line 1, column 1"),
+        ("{", "the data must be JSON: Expecting property name enclosed in double quotes at"),
+        ("NaN", "the data must be JSON: NaN is not JSON"),
+        ("[" * 200_000, "the data must be JSON: it is nested too deep"),
+        ("\udcff", "the data must be JSON: it is not UTF-8"),
+        ("@", "cannot read the data in '': No such file or directory"),
+        ("@missing", "cannot read the data in 'missing': No such file or directory"),
+        ("@\0", "cannot read the data in '\\x00': it is no path"),
+        ("@-", "cannot read the data from stdin: it is closed"),
+    ],
+    ids=lambda value: ascii(value[:10]),
+)
+def test_data_that_cannot_be_sent_is_one_line(run_main, monkeypatch, data, said):
+    monkeypatch.setattr("sys.stdin", None)
+    run = run_main("tail", "http://127.0.0.1:9/", "-d", data)
+    assert (run.stdout, len(run.said), run.code) == (b"", 1, 2)
+    assert run.said[0].startswith(f"ratatoskr: {said}")
+
+
+def test_a_post_is_not_sent_again(run_main):
+    run = run_main("tail", "http://127.0.0.1:9/", "-d", "{}", "--reconnect")
+    assert (len(run.said), run.code) == (1, 2)
+
+
+# What is shown
+
+FRAMES = (
+    b'retry: 5\n\n: hi\nevent: a\nid: 1\ndata: {"x": [1.50, "\\u00e9"]}\n\nid: 2\n\ndata: b\n\n'
+)
+
+
+def test_only_the_frames_with_a_name_are_shown(tail):
+    assert tail(FRAMES, options=["--event", "a"]).stdout.startswith(b"event: a\nid: 1\ndata: ")
+    assert tail(FRAMES, options=["--event", "message"]).stdout == b"id: 2\ndata: b\n\n"
+    run = tail(FRAMES, options=["--event", "a", "--event", "message", "--json"])
+    assert [line["event"] for line in run.lines] == ["a", "message"]
+
+
+def test_times_are_shown_with_each_frame(tail):
+    lines = tail(FRAMES, options=["--times"]).stdout.decode().splitlines()
+    times = [line for line in lines if line.startswith(": t=")]
+    assert len(times) == 2
+    assert lines[lines.index(times[0]) + 1] == "event: a"
+    shown = tail(FRAMES, options=["--times", "--json"]).lines
+    assert [line["t"] >= 0 for line in shown if "data" in line] == [True, True]
+
+
+def test_pretty_data_is_indented_and_an_event_stream_again(tail):
+    run = tail(FRAMES, options=["--pretty"])
+    data = '{\n  "x": [\n    1.50,\n    "é"\n  ]\n}'
+    assert decoded(run.stdout)[1].data == data
+    assert decoded(run.stdout)[2].data == "b"
+
+
+def test_pretty_json_is_indented(tail):
+    run = tail(FRAMES, options=["--pretty", "--json", "--event", "a"])
+    assert json.loads(run.stdout) == {"event": "a", "data": {"x": [1.5, "é"]}, "id": "1"}
+    assert run.stdout.startswith(b'{\n  "event": "a",\n  "data": {\n')
+
+
+def test_pretty_is_coloured_on_a_terminal(tail, monkeypatch):
+    monkeypatch.setattr(console, "is_terminal", lambda stream: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert b"\x1b[34m" in tail(FRAMES, options=["--pretty"]).stdout
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert b"\x1b" not in tail(FRAMES, options=["--pretty"]).stdout
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("TERM", "dumb")
+    assert b"\x1b" not in tail(FRAMES, options=["--pretty"]).stdout
+
+
+def test_unicode_is_written_as_it_is_without_what_does_harm(tail):
+    stream = 'data: é世\u202e\x9b"\n\n'.encode()
+    run = tail(stream, options=["--json", "--unicode"])
+    assert run.stdout.decode() == (
+        '{"event": "message", "data": "é世\\u202e\\u009b\\"", "id": ""}\n'
+    )
+    assert run.lines == tail(stream, options=["--json"]).lines
+
+
+def test_unicode_needs_json(run_main):
+    for command in (["tail"], ["turn", "-m", "Hi"]):
+        run = run_main(*command, "http://127.0.0.1:9/", "--unicode")
+        assert (run.code, run.said) == (
+            2,
+            ["ratatoskr: --unicode needs --json; other output is not limited to ASCII"],
+        )
+
+
+def test_the_head_of_the_response_is_shown_on_stderr(tail):
+    run = tail(b"data: x\n\n", options=["-i"])
+    assert run.said == [
+        "HTTP status 200",
+        "content-type: text/event-stream",
+        "transfer-encoding: chunked",
+    ]
+    assert run.stdout == b"data: x\n\n"
+
+
+@pytest.mark.parametrize("transport", ["httpx", "anyio", "trio"])
+def test_it_stops_after_a_time(run_main, tmp_path, transport):
+    def handler(peer):
+        peer.read_request()
+        peer.send(CHUNKED, chunk(b"data: x\n\n"))
+        peer.wait_for_close()
+
+    file = tmp_path / "stream.jsonl"
+    options = ["--max-time", "0.2", "--record", str(file), "--transport", transport]
+    with serving(handler) as server:
+        run = run_main("tail", server.url, *options)
+    assert (run.stdout, run.said, run.code) == (
+        b"data: x\n\n",
+        ["ratatoskr: stopped after 0.2 s"],
+        0,
+    )
+    assert json.loads(file.read_text().splitlines()[-1]) == {"end": "closed"}
+
+
+def test_without_a_stream_in_that_time_it_is_20(run_main):
+    def handler(peer):
+        peer.read_request()
+        peer.wait_for_close()
+
+    with serving(handler) as server:
+        run = run_main("tail", server.url, "--max-time", "0.1")
+    assert (run.said, run.code) == (["ratatoskr: stopped after 0.1 s"], 20)
 
 
 # Figures and recordings

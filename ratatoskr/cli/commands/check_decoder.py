@@ -13,7 +13,7 @@ import click
 from ratatoskr_proto import testing
 
 from ..._shown.visible import printable
-from ..console import write_stderr, write_stdout, write_stdout_ascii
+from ..console import write_stderr, write_stdout, write_stdout_json
 from ..options import ABOVE_0
 
 _FAILED = 1
@@ -58,7 +58,7 @@ def check_decoder(target: str, prompt: bool, as_json: bool, timeout: float) -> i
         write_stderr(f"ratatoskr: {printable(str(error))}")
         return _FAILED
     if as_json:
-        write_stdout_ascii(_json_lines(report))
+        write_stdout_json(_json_lines(report))
     else:
         write_stdout(_table(report))
     return 0 if report.passed else _FAILED

@@ -11,10 +11,11 @@ from typing import BinaryIO
 
 import click
 
+from ..._shown.json_lines import JsonLines
 from ..._shown.recording import RecordedStream, RecordingError
-from ..console import CommandError, is_terminal, write_stderr
+from ..console import CommandError, colour_wanted, is_terminal, write_stderr
 from ..decode import decode_turn, decode_wire
-from ..options import max_event_bytes_option
+from ..options import max_event_bytes_option, pretty_option, unicode_option
 
 _LONG_FILE = 4 * 1024 * 1024  # bytes; below it a progress bar would only flash
 
@@ -23,8 +24,27 @@ _LONG_FILE = 4 * 1024 * 1024  # bytes; below it a progress bar would only flash
 @click.argument("file", type=click.Path(allow_dash=True), default="-")
 @click.option("--wire", is_flag=True, help="Read any event stream: no turn, just its frames.")
 @click.option("--comments", is_flag=True, help="With --wire, print comments too.")
+@click.option(
+    "--event",
+    "only",
+    multiple=True,
+    metavar="NAME",
+    help="With --wire, print only the frames with this event name. May be given more than once.",
+)
+@click.option("--times", is_flag=True, help="Add the seconds since the first chunk of a recording.")
+@unicode_option
+@pretty_option
 @max_event_bytes_option
-def decode(file: str, wire: bool, comments: bool, max_event_bytes: int) -> int:
+def decode(
+    file: str,
+    wire: bool,
+    comments: bool,
+    only: tuple[str, ...],
+    times: bool,
+    unicode: bool,
+    pretty: bool,
+    max_event_bytes: int,
+) -> int:
     """Turn a recorded stream into JSON Lines.
 
     FILE is the body of a text/event-stream, or a recording; without it, or as -, stdin is read.
@@ -44,13 +64,20 @@ def decode(file: str, wire: bool, comments: bool, max_event_bytes: int) -> int:
     """
     if comments and not wire:
         raise click.UsageError("--comments needs --wire: a turn has events only")
+    if only and not wire:
+        raise click.UsageError("--event needs --wire: the events of a turn have no event name")
+    lines = JsonLines(unicode=unicode, indented=pretty, colour=pretty and colour_wanted())
     with contextlib.ExitStack() as stack:
         source = stack.enter_context(_open(file))
         stream = RecordedStream(stack.enter_context(_progress(source, file)))
         try:
+            if times:
+                stream.require_times()
             if wire:
-                return decode_wire(stream, max_event_bytes, comments)
-            return decode_turn(stream, max_event_bytes)
+                return decode_wire(
+                    stream, max_event_bytes, lines, comments=comments, only=only, times=times
+                )
+            return decode_turn(stream, max_event_bytes, lines, times=times)
         except RecordingError as error:
             raise CommandError(f"{_shown(file)}: {error}") from None
 

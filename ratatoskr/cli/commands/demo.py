@@ -7,6 +7,7 @@ import asyncio
 import click
 
 from ..._connector import Connector
+from ..._shown.json_lines import JsonLines
 from ...demo_server import DEFAULT_EVENTS, PATHS, DemoServer, Script
 from ..connect import show_stream
 from ..show_turn import TurnPrinter
@@ -43,7 +44,7 @@ async def _demo(script: Script, as_json: bool) -> int:
     async with DemoServer(script).listening() as base_url:
         return await show_stream(
             Connector(trust_env=False),
-            TurnPrinter(as_json=as_json),
+            TurnPrinter(lines=JsonLines() if as_json else None),
             "stream_turn",
             base_url + PATHS["turn"],
             json={"message": "Who are you?"},

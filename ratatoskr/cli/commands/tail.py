@@ -8,27 +8,62 @@ from typing import Any
 import click
 
 from ..._connector import Connector
+from ..._shown.json_lines import JsonLines
 from ..._shown.recorder import recording_to
 from ..connect import show_stream, stream_options
-from ..options import record_option
+from ..console import colour_wanted
+from ..event_formats import EventsAsJson, EventsAsText
+from ..option_values import read_body, request_body
+from ..options import ABOVE_0, UNICODE_NEEDS_JSON, pretty_option, record_option, unicode_option
 from ..show_events import EventsPrinter
 
 
 @click.command(short_help="Show any event stream as it comes.")
 @click.argument("url")
 @click.option(
+    "-X", "--method", metavar="NAME", help="The method of the request: GET, or POST with -d."
+)
+@click.option(
+    "-d",
+    "--data",
+    metavar="JSON|@FILE|@-",
+    help="Send this body, or one in a file or on stdin: JSON, unless -H gives a Content-Type.",
+)
+@click.option(
     "--last-event-id", default="", metavar="ID", help="Resume the stream after this event."
 )
+@click.option("--any-type", is_flag=True, help="Read the stream whatever its media type is.")
+@click.option("--max-time", type=ABOVE_0, metavar="SECONDS", help="Stop after so long.")
+@click.option(
+    "--event",
+    "only",
+    multiple=True,
+    metavar="NAME",
+    help="Show only the frames with this event name. May be given more than once.",
+)
+@click.option("--times", is_flag=True, help="Show the seconds since the request with each frame.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print each frame, comment and retry as JSON."
 )
-@click.option("--summary", is_flag=True, help="At the end, print figures: frames, bytes, rate.")
+@unicode_option
+@pretty_option
+@click.option("-i", "--include", "head", is_flag=True, help="Show the status and the headers too.")
+@click.option("--summary", is_flag=True, help="At the end, print figures: frames, bytes, times.")
 @record_option
 @stream_options
 def tail(
     url: str,
+    method: str | None,
+    data: str | None,
     last_event_id: str,
+    any_type: bool,
+    max_time: float | None,
+    only: tuple[str, ...],
+    times: bool,
     as_json: bool,
+    unicode: bool,
+    pretty: bool,
+    head: bool,
     summary: bool,
     record: str | None,
     connector: Connector,
@@ -43,14 +78,37 @@ def tail(
       ratatoskr tail https://example.com/stream
       ratatoskr tail https://example.com/stream --json --last-event-id 7 | jq -r .data
       ratatoskr tail https://example.com/stream --reconnect
+      ratatoskr tail https://example.com/chat -d '{"prompt": "Hi"}' --pretty --times
 
     It ends with the stream, or with Ctrl-C. With --reconnect it does as a browser: it reconnects
     after the end of the stream too, until the server answers with the status 204.
     """
+    if unicode and not as_json:
+        raise click.UsageError(UNICODE_NEEDS_JSON)
+    options: dict[str, Any] = {
+        "last_event_id": last_event_id,
+        "comments": True,
+        "method": method or ("GET" if data is None else "POST"),
+    }
+    if data is not None:
+        options |= request_body(read_body(data), connector.headers)
+    if any_type:
+        options["any_media_type"] = True
+    colour = pretty and colour_wanted()
     with recording_to(record) as recorder:
         printer = EventsPrinter(
-            last_event_id=last_event_id, as_json=as_json, summary=summary, recorder=recorder
+            EventsAsJson(JsonLines(unicode=unicode, indented=pretty, colour=colour))
+            if as_json
+            else EventsAsText(indented=pretty, colour=colour),
+            last_event_id=last_event_id,
+            only=only,
+            times=times,
+            head=head,
+            summary=summary,
+            max_time=max_time,
+            recorder=recorder,
         )
-        options = stream_options | {"last_event_id": last_event_id, "comments": True}
-        main = functools.partial(show_stream, connector, printer, "stream_events", url, **options)
+        main = functools.partial(
+            show_stream, connector, printer, "stream_events", url, **stream_options, **options
+        )
         return connector.run(main)

@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from ..._connector import Connector
-from ..._shown.json_lines import loads
+from ..._shown.json_lines import JsonLines, loads
 from ..._shown.recorder import recording_to
 from ..connect import show_stream, stream_options
-from ..options import record_option
+from ..options import UNICODE_NEEDS_JSON, record_option, unicode_option
 from ..show_turn import TurnPrinter
 
 
@@ -20,6 +20,7 @@ from ..show_turn import TurnPrinter
 @click.option("-m", "--message", metavar="TEXT", help="Start a turn with this message.")
 @click.option("--resume", metavar="ID", help="Resume a turn after this id, such as 93:1077.")
 @click.option("--json", "as_json", is_flag=True, help="Print each event as a line of JSON.")
+@unicode_option
 @record_option
 @stream_options
 def turn(
@@ -27,6 +28,7 @@ def turn(
     message: str | None,
     resume: str | None,
     as_json: bool,
+    unicode: bool,
     record: str | None,
     connector: Connector,
     stream_options: dict[str, Any],
@@ -48,8 +50,11 @@ def turn(
     """
     if (message is None) == (resume is None):
         raise click.UsageError("give a message with -m, or an id with --resume, and not both")
+    if unicode and not as_json:
+        raise click.UsageError(UNICODE_NEEDS_JSON)
     with recording_to(record) as recorder:
-        printer = TurnPrinter(as_json=as_json, recorder=recorder)
+        lines = JsonLines(unicode=unicode) if as_json else None
+        printer = TurnPrinter(lines=lines, recorder=recorder)
         options = stream_options | {"loads": loads}
         start = functools.partial(show_stream, connector, printer, **options)
         if resume is not None:
