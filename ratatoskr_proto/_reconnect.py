@@ -6,6 +6,7 @@ See docs/resume.md.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -40,9 +41,10 @@ class ReconnectPolicy:
 
     ``attempts`` (int >= 0, or None for no limit) is how often to try again without progress in
     between. The first wait is ``floor``, or what the server's ``retry:`` says, and each further one
-    is longer by ``factor`` (>= 1) until there is progress. Up to the fraction ``jitter`` (0 to 1)
-    of a wait is added by chance, so that many clients do not come back at the same moment.
-    Whatever the server says, no wait is shorter than ``floor`` (> 0) or longer than ``ceiling``.
+    is longer by ``factor`` (>= 1) until there is progress. Whatever the server says, no
+    wait is shorter than ``floor`` (> 0) or longer than ``ceiling``. Then up to the fraction
+    ``jitter`` (0 to 1) of the wait is added by chance, so that many clients do not come back at the
+    same moment.
 
     ``retryable`` (callable) says of an ``SseConnectionDropped`` or ``SseConnectFailed`` whether it
     is worth another try. Some errors are final without asking it, see ``Reconnector.lost``.
@@ -194,11 +196,14 @@ class Reconnector:
                 self._given_up = GiveUp(reason)
         if self._given_up is not None:
             return self._given_up
-        wait = max(self._clamp(self._base * self._growth), self._least)
+        wait = self._clamp(max(self._base * self._growth, self._least))
         self._attempts += 1
         self._growth *= self._policy.factor  # inf at worst
         self._least = 0.0
-        return Wait(self._clamp(wait * (1 + self._policy.jitter * jitter)))
+        # The jitter comes last. Before the ceiling, it would be lost there, and all clients that a
+        # server sent away with one Retry-After would come back in the same moment.
+        longer = wait * (1 + self._policy.jitter * jitter)
+        return Wait(min(longer, sys.float_info.max))
 
     def _reason_to_give_up(self, error: RatatoskrError) -> str | None:
         if not isinstance(error, (SseConnectionDropped, SseConnectFailed)):

@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+import sys
 from datetime import UTC, datetime
 from email.utils import format_datetime, formatdate
 
@@ -48,10 +49,19 @@ def test_default_policy_tries_for_about_two_minutes():
     assert isinstance(reconnector.lost(RESET, 0.0), GiveUp)
 
 
-def test_jitter_adds_up_to_its_fraction_and_never_passes_the_ceiling():
-    policy = ReconnectPolicy(floor=10, ceiling=25, jitter=0.5)
-    for chance, expected in [(0, [10, 20, 25]), (0.5, [12.5, 25, 25]), (1.0, [15, 25, 25])]:
+def test_jitter_adds_up_to_its_fraction_to_every_wait_and_at_the_ceiling_too():
+    policy = ReconnectPolicy(floor=10, ceiling=24, jitter=0.5)
+    for chance, expected in [(0, [10, 20, 24]), (0.5, [12.5, 25, 30]), (1.0, [15, 30, 36])]:
         assert waits(Reconnector(policy), 3, jitter=chance) == expected
+
+
+def test_clients_sent_away_with_one_long_retry_after_come_back_apart():
+    seconds = []
+    for chance in (0.0, 0.5, 1.0):
+        reconnector = Reconnector(ReconnectPolicy(ceiling=30, jitter=0.5))
+        reconnector.retry_after("3000", NOW)
+        seconds += waits(reconnector, 1, jitter=chance)
+    assert seconds == [30, 37.5, 45]
 
 
 def test_progress_makes_waits_short_again_and_an_opening_does_not():
@@ -79,7 +89,7 @@ def test_no_attempts_is_never_and_none_is_for_ever():
     reconnector = Reconnector(ReconnectPolicy(attempts=0))
     assert isinstance(reconnector.lost(RESET, 0.0), GiveUp)
     # The growth alone would pass every float.
-    assert waits(Reconnector(ReconnectPolicy(attempts=None)), 5000, jitter=1.0)[-1] == 30
+    assert waits(Reconnector(ReconnectPolicy(attempts=None)), 5000, jitter=1.0)[-1] == 45
 
 
 def test_given_up_stays_given_up():
@@ -125,7 +135,8 @@ def test_retry_may_change_and_is_kept():
 def test_huge_retry_fits_under_a_huge_ceiling(ceiling):
     reconnector = Reconnector(ReconnectPolicy(ceiling=ceiling, jitter=1))
     reconnector.retry_ms(10**312)
-    assert waits(reconnector, 2, jitter=1.0) == [ceiling, ceiling]
+    longest = min(2 * ceiling, sys.float_info.max)
+    assert waits(reconnector, 2, jitter=1.0) == [longest, longest]
 
 
 ONE_MINUTE = ReconnectPolicy(attempts=20, floor=1, ceiling=100, factor=2, jitter=0)
@@ -311,7 +322,8 @@ def test_nothing_a_server_does_makes_it_spin_or_wait_for_ever_or_try_for_ever(
             assert answer == given_up
         elif name == "lost":
             assert isinstance(answer, Wait)
-            assert policy.floor <= answer.seconds <= policy.ceiling
+            longest = min(policy.ceiling * (1 + policy.jitter), sys.float_info.max)
+            assert policy.floor <= answer.seconds <= longest
             left -= 1
 
 

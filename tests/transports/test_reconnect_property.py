@@ -89,7 +89,8 @@ class Server:
         for act, wait in zip(self.given, world.waits, strict=False):
             asked_for = act.refusal.retry_after if act.refusal else ""
             least = float(asked_for) if asked_for.isdigit() else 0.0
-            assert max(POLICY.floor, min(least, POLICY.ceiling)) <= wait <= POLICY.ceiling
+            assert max(POLICY.floor, min(least, POLICY.ceiling)) <= wait
+            assert wait <= POLICY.ceiling * (1 + POLICY.jitter)
         return error
 
 
