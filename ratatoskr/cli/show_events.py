@@ -57,7 +57,7 @@ class EventsPrinter:
 
     def on_wait(self, error: RatatoskrError, seconds: float) -> None:
         """Print that the connection was lost; the ``on_wait`` of the stream."""
-        write_stderr(f"{wait_label(error, seconds)} last_event_id={self._id[:_MAX_ID]!r}")
+        write_stderr(wait_label(error, seconds) + self._last_event_id())
 
     async def show(self, events: Any) -> int:
         """Print a stream to its end, and return the exit code.
@@ -98,9 +98,15 @@ class EventsPrinter:
             write_stderr(f"ratatoskr: stopped after {self._max_time:g} s")
             return ExitCode.DONE if opened else ExitCode.CONNECT_FAILED
         if ending is None:
+            if events.ended_mid_event:
+                write_stderr("ratatoskr: the stream ended within an event, which is not shown")
             return ExitCode.DONE
-        write_stderr(ending_label(ending))
+        write_stderr(ending_label(ending) + self._last_event_id())
         return exit_code(ending)
+
+    def _last_event_id(self) -> str:
+        """The id to resume after, for the end of a label, which has room for ids of turns only."""
+        return f" last_event_id={self._id[:_MAX_ID]!r}" if self._id else ""
 
     def _seconds(self) -> float | None:
         return round(self._figures.seconds(), 3) if self._times else None

@@ -209,5 +209,6 @@ def test_tail_gives_up_after_tries_with_nothing_new(run_main):
     with serving(answering([b"id: 1\ndata: one\n\n", None], BUSY)) as server:
         run = run_main("tail", server.url, "--reconnect", "--json")
     reason = "end of stream; reconnect failed: status 503"
-    assert run.said[2:] == [f"[connection_dropped] last_sse_id=None reason='{reason}'"]
+    label = f"[connection_dropped] last_sse_id=None reason='{reason}' last_event_id='1'"
+    assert run.said[2:] == [label]
     assert (run.lines, run.code) == ([{"event": "message", "data": "one", "id": "1"}], 21)

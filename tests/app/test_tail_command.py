@@ -160,6 +160,42 @@ def test_a_stream_that_is_cut_is_21(run_main):
     assert run.said[0].startswith("[connection_dropped] last_sse_id=None reason='cut body")
 
 
+def test_the_label_of_a_loss_has_the_id_to_resume_after(run_main):
+    def handler(peer):
+        peer.read_request()
+        peer.send(CHUNKED, chunk(b"id: 7\ndata: x\n\n"))
+
+    with serving(handler) as server:
+        run = run_main("tail", server.url)
+    assert run.said[0].startswith("[connection_dropped] last_sse_id=None reason='cut body")
+    assert run.said[0].endswith(" last_event_id='7'")
+
+
+@pytest.mark.parametrize("transport", ["httpx", "anyio", "trio"])
+def test_a_body_that_ends_within_an_event_is_said_and_no_failure(tail, transport):
+    run = tail(b"data: x\n\ndata: y", options=["--transport", transport])
+    assert (run.stdout, run.code) == (b"data: x\n\n", 0)
+    assert run.said == ["ratatoskr: the stream ended within an event, which is not shown"]
+
+
+def test_a_body_that_ends_within_an_event_does_not_hold_up_the_figures(tail):
+    run = tail(b"data: y", options=["--summary"])
+    assert (len(run.said), run.code) == (2, 0)
+
+
+@pytest.mark.parametrize("transport", ["httpx", "anyio", "trio"])
+def test_a_stream_of_any_type_is_read_when_told_so(run_main, transport):
+    def handler(peer):
+        peer.read_request()
+        head = CHUNKED.replace(b"text/event-stream", b"application/json")
+        peer.send(head, chunk(b"data: x\n\n"), LAST_CHUNK)
+
+    with serving(handler) as server:
+        run = run_main("tail", server.url, "--any-type", "--transport", transport)
+        assert (run.stdout, run.said, run.code) == (b"data: x\n\n", [], 0)
+        assert run_main("tail", server.url, "--transport", transport).code == 20
+
+
 def test_an_event_that_is_too_large_is_22(tail):
     run = tail(b"data: 1\n\ndata: 123456\n\n", options=["--max-event-bytes", "10"])
     assert (run.stdout, run.code) == (b"data: 1\n\n", 22)
