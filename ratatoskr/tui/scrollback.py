@@ -6,48 +6,67 @@ The text has gone through ``visible`` already.
 from __future__ import annotations
 
 import enum
+import re
+import time
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from .wrap import wrap
 
 MAX_LINES = 20_000
 MAX_CHARS = 6_000_000
+_FOLDED = "▸ reasoning (F6 unfolds it)"
 
 
 class Kind(enum.Enum):
     """What a line is, which decides how it looks; the values are its classes in CSS."""
 
     TEXT = "transcript--text"
+    REASONING = "transcript--reasoning"
     USER = "transcript--user"
     EVENT = "transcript--event"
     END = "transcript--end"
     ERROR = "transcript--error"
 
 
+FLOWING = (Kind.TEXT, Kind.REASONING)
+
+
 class Line:
     """A line, as it came. It is open until its end is known."""
 
-    __slots__ = ("kind", "open", "start", "text")
+    __slots__ = ("at", "continues", "kind", "open", "start", "text")
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: Kind, at: float, continues: bool) -> None:
         self.kind = kind
+        self.at = at  # when it began
+        self.continues = continues  # the text of the line before it
         self.text = ""
         self.start = 0  # the characters before ``text`` that were dropped
         self.open = True
 
 
 class Row(NamedTuple):
-    """A row on the screen: the characters of a line from ``start`` to ``end``."""
+    """A row on the screen: the characters of a line from ``start`` to ``end``, or a label in place
+    of lines that are folded.
+    """
 
     line: Line
     start: int
     end: int
+    label: str = ""
 
     @property
     def text(self) -> str:
-        return self.line.text[self.start - self.line.start : self.end - self.line.start]
+        start = self.line.start
+        return self.label or self.line.text[self.start - start : self.end - start]
+
+    @property
+    def is_first(self) -> bool:
+        """Whether a line begins here."""
+        return self.start == 0
 
 
 class Place(NamedTuple):
@@ -59,14 +78,21 @@ class Place(NamedTuple):
 
 class Scrollback:
     """Keeps the newest lines: at most ``max_lines`` that are closed and an open one, and at most
-    ``max_chars`` characters, line ends left out.
+    ``max_chars`` characters, line ends left out. ``clock`` gives the time of a line.
     """
 
     def __init__(
-        self, width: int = 80, *, max_lines: int = MAX_LINES, max_chars: int = MAX_CHARS
+        self,
+        width: int = 80,
+        *,
+        max_lines: int = MAX_LINES,
+        max_chars: int = MAX_CHARS,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.rows: list[Row] = []
         self.width = width
+        self.folded = True  # the reasoning; after a change, ``wrap_again``
+        self._clock = clock
         self._max_lines = max_lines
         self._max_chars = max_chars
         self._lines: deque[Line] = deque()
@@ -80,14 +106,14 @@ class Scrollback:
     def add(self, pieces: Iterable[tuple[Kind, str]]) -> int:
         """Add pieces of text; return how many rows at the top were dropped.
 
-        Text goes on where the text before it ended; a piece of any other kind is a line of its own.
+        Text and reasoning go on where they ended; a piece of any other kind is a line of its own.
         """
         dropped = 0
         for kind, text in pieces:
             last = self._open_line()
             if last and last.kind is not kind:
                 last.open = False
-            dropped += self._add(kind, text if kind is Kind.TEXT else f"{text}\n")
+            dropped += self._add(kind, text if kind in FLOWING else f"{text}\n")
         return dropped + self._drop()
 
     def wrap_again(self, width: int) -> None:
@@ -102,14 +128,38 @@ class Scrollback:
         return Place(self.rows[row].line, self.rows[row].start) if row < len(self.rows) else None
 
     def row_of(self, place: Place) -> int:
-        """The row that shows a place; the first one if it was dropped."""
-        found = 0
-        for number, row in enumerate(self.rows):
-            if row.line is place.line and row.start <= place.offset:
-                found = number
-            elif found:
-                break
-        return found
+        """The row that shows a place, or the last one before it; the first if it was dropped."""
+        order = self._order()
+        sought = (order.get(id(place.line), -1), place.offset)
+        after = bisect_right(self.rows, sought, key=lambda row: (order[id(row.line)], row.start))
+        return max(0, after - 1)
+
+    def _order(self) -> dict[int, int]:
+        return {id(line): number for number, line in enumerate(self._lines)}
+
+    def find(self, words: str, after: Place | None, *, backwards: bool = False) -> Place | None:
+        """The place of the next match, of the one before with ``backwards``; upper and lower case
+        are one. Past the last match comes the first. None if there is none.
+        """
+        pattern = re.compile(re.escape(words), re.IGNORECASE)
+        matches = [
+            Place(line, line.start + match.start())
+            for line in self._lines
+            if not self._is_folded(line)
+            for match in pattern.finditer(line.text)
+        ]
+        if not matches:
+            return None
+        order = self._order()
+        here = (-1, 0) if after is None else (order.get(id(after.line), -1), after.offset)
+        later = [each for each in matches if (order[id(each.line)], each.offset) > here]
+        if not backwards:
+            return (later or matches)[0]
+        earlier = [each for each in matches if (order[id(each.line)], each.offset) < here]
+        return (earlier or matches)[-1]
+
+    def _is_folded(self, line: Line) -> bool:
+        return self.folded and line.kind is Kind.REASONING
 
     def _open_line(self) -> Line | None:
         return self._lines[-1] if self._lines and self._lines[-1].open else None
@@ -135,7 +185,8 @@ class Scrollback:
         """Add text to the open line, or to a new one. Only its last row is wrapped again."""
         line = self._open_line()
         if line is None:
-            line = Line(kind)
+            before = self._lines[-1].kind if self._lines else None
+            line = Line(kind, self._clock(), continues=before is kind and kind in FLOWING)
             self._lines.append(line)
         start = line.start
         if self.rows and self.rows[-1].line is line:
@@ -145,6 +196,10 @@ class Scrollback:
         self._add_rows(line, start)
 
     def _add_rows(self, line: Line, start: int) -> None:
+        if self._is_folded(line):
+            if not line.continues:
+                self.rows.append(Row(line, 0, 0, _FOLDED))
+            return
         for text in wrap(line.text[start - line.start :], self.width):
             end = start + len(text)
             self.rows.append(Row(line, start, end))

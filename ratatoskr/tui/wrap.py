@@ -13,13 +13,14 @@ from rich.cells import cell_len, get_character_cell_size
 _TAB = 8
 _MAX_CHARS_A_CELL = 8  # of characters without a width there could be any number in a row
 _MAX_KNOWN = 20_000
-_JOINER_OR_EMOJI_STYLE = re.compile("[\u200d\ufe0f]")
+# A flag is two letters; a joiner, the style of an emoji and the tone of a skin change what is before.
+_CLUSTERS = re.compile("[\U0001f1e6-\U0001f1ff]{2}|[\u200d\ufe0f\U0001f3fb-\U0001f3ff]")
 
 
 def wrap(line: str, width: int) -> list[str]:
-    """Cut a line into rows of at most ``width`` cells, behind a space or a tab where it can.
+    """Cut a line into rows of at most ``width`` cells, after a space or a tab where it can.
 
-    The rows hold all its characters, so one space may stand behind the last cell. When more text
+    The rows hold all its characters, so one space may stand after the last cell. When more text
     comes, only the last row needs to be cut again with it.
     """
     if line.isascii() and "\t" not in line:
@@ -64,12 +65,15 @@ def _any_fit(line: str, width: int) -> Callable[[int], int]:
     go. It always takes a character.
     """
     cells = bytearray(map(_CELLS.__getitem__, line))
-    for match in _JOINER_OR_EMOJI_STYLE.finditer(line):
+    for match in _CLUSTERS.finditer(line):
         at = match.start()
         if match[0] == "\u200d":
             cells[at : at + 2] = bytes(len(line[at : at + 2]))
+        elif len(match[0]) == 2:
+            cells[at : at + 2] = (cell_len(match[0]), 0)
         elif at:
             cells[at - 1] += cell_len(line[at - 1 : at + 1]) - cell_len(line[at - 1])
+            cells[at] = 0
     before = array("L", accumulate(cells, initial=0))  # the cells before each character
 
     def fit(start: int) -> int:
