@@ -47,7 +47,7 @@ class Connector:
             raise ValueError(
                 "--transport trio needs trio; install it with: pip install 'ratatoskr-sse[trio]'"
             )
-        self._transport = transport
+        self.transport = transport
         self.headers = list(headers)
         self._proxy = proxy
         self._ssl_context = ssl_context
@@ -74,7 +74,7 @@ class Connector:
 
     def run(self, main: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run ``main`` in an event loop that suits the transport, and return its result."""
-        if self._transport == TRIO:
+        if self.transport == TRIO:
             import trio
 
             return trio.run(main)
@@ -87,9 +87,9 @@ class Connector:
         those that the connector knows; ``headers`` are added to its own. Raises TypeError or
         ValueError for invalid arguments.
         """
-        adapter = importlib.import_module(f"ratatoskr_transports.{self._transport}")
+        adapter = importlib.import_module(f"ratatoskr_transports.{self.transport}")
         open_stream = getattr(adapter, function)
-        if self._transport == HTTPX:
+        if self.transport == HTTPX:
             open_stream = functools.partial(open_stream, self._httpx_client())
         else:
             options |= {

@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import IO
 
+from ratatoskr_proto import SseConnectionDropped
+
 from .recording import RecordingError
 
 
@@ -54,6 +56,13 @@ class Recorder:
 
     def _line(self, **entry: str | float) -> None:
         self._write(json.dumps(entry) + "\n")
+
+
+def end_reason(ending: object) -> str:
+    """The reason for the end of a body, as a recording says it."""
+    if isinstance(ending, SseConnectionDropped):
+        return ending.reason.removesuffix("; unfinished event lost")
+    return "end of stream"
 
 
 @contextlib.contextmanager

@@ -11,11 +11,10 @@ import anyio
 from ratatoskr_proto import Comment, RatatoskrError, ServerSentEvent
 
 from .._shown.labels import ExitCode, ending_label, exit_code, wait_label
-from .._shown.recorder import Recorder
+from .._shown.recorder import Recorder, end_reason
 from .._shown.visible import printable
 from .console import write_stderr
 from .event_formats import EventFormat
-from .show_turn import end_reason
 
 _MAX_ID = 200  # characters of an id in a label
 

@@ -9,7 +9,7 @@ from ratatoskr_proto import Event, RatatoskrError, SseConnectionDropped, SseId, 
 
 from .._shown.json_lines import JsonLines
 from .._shown.labels import ending_label, event_label, exit_code, wait_label
-from .._shown.recorder import Recorder
+from .._shown.recorder import Recorder, end_reason
 from .._shown.visible import HalfKeeper, visible
 from .console import is_terminal, write_stderr, write_stdout, write_stdout_json
 
@@ -88,10 +88,3 @@ async def run_turn(turn: Any, *, as_json: bool = False, recorder: Recorder | Non
     """Print a turn and return the exit code, see ``TurnPrinter``."""
     lines = JsonLines() if as_json else None
     return await TurnPrinter(lines=lines, recorder=recorder).show(turn)
-
-
-def end_reason(ending: object) -> str:
-    """The reason for the end of a body, as a recording says it."""
-    if isinstance(ending, SseConnectionDropped):
-        return ending.reason.removesuffix("; unfinished event lost")
-    return "end of stream"

@@ -10,48 +10,39 @@ import asyncio
 import contextlib
 import enum
 import gc
-import time
-from collections.abc import Callable, Sequence
-from typing import ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 from textual import events, work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.widgets import Static
+from textual.widget import Widget
+from textual.widgets import Input, Static
 from textual.worker import Worker, WorkerError
 
-from ratatoskr_proto import (
-    Done,
-    Event,
-    RatatoskrError,
-    ReconnectPolicy,
-    SseConnectionDropped,
-    SseId,
-    Text,
-)
+from ratatoskr_proto import Done, ReconnectPolicy, SseId
 
 from .._connector import Connector
-from .._shown.json_lines import loads
-from .._shown.labels import ending_label, event_label
-from .._shown.visible import visible
+from .._shown.labels import ending_label
+from .._shown.visible import printable, visible
 from ..demo_server import PATHS, DemoServer, Script
+from .conversation import Conversation
+from .files import RecordingNames, save_transcript
+from .frames import FrameLog
+from .frames_view import FrameList, FramesView
+from .key_bar import KeyBar
+from .markdown import rendered
+from .message_input import MessageInput
+from .reader import TurnReader
+from .screens import HelpScreen, UnsavedScreen
 from .scrollback import Kind
 from .status import TurnStatus
+from .style import CSS
 from .transcript import Transcript
-from .widgets import (
-    MAX_MARKDOWN,
-    HelpScreen,
-    KeysFooter,
-    MessageInput,
-    StreamedTurn,
-    coalesced,
-    rendered,
-    save_transcript,
-)
+from .turns import StreamedTurn, coalesced
 
 _DRAWINGS_A_SECOND = 20
-_MAX_BUSY = 0.002  # seconds for which events may keep the keys waiting
 _DEMO_PACE = 0.01
 _OWN_SERVER = "A demo server of the app's own answers. F1 shows the keys."
 
@@ -74,31 +65,24 @@ class RatatoskrApp(App[None], inherit_bindings=False):
 
     TITLE = "Ratatoskr"
     ENABLE_COMMAND_PALETTE = False
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (78, "-wide"), (92, "-wider")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (78, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (14, "-tall")]  # noqa: RUF012
-    CSS = """
-    Screen { layout: vertical; }
-    Transcript, #answer { height: 1fr; padding: 0 1; }
-    #answer { scrollbar-size-vertical: 1; }
-    #status { height: 1; padding: 0 1; background: $panel; color: $text-muted; }
-    #status { text-wrap: nowrap; text-overflow: ellipsis; }
-    .-short Input { border: none; height: 1; padding: 0 1; }
-    .-narrow.-tall Footer { layout: grid; grid-rows: 1; height: 4; }
-    .-wide FooterKey.-if-room { display: none; }
-    .-narrow FooterKey .footer-key--key { padding: 0; }
-    .-narrow FooterKey .footer-key--description { padding: 0 0 0 1; }
-    HelpScreen VerticalScroll { height: 1fr; padding: 1 2; scrollbar-size-vertical: 1; }
-    .-narrow HelpScreen VerticalScroll { padding: 0 1; }
-    """
+    CSS = CSS
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "send", "Send", key_display="Enter"),
         Binding("escape", "cancel", "Cancel", key_display="Esc"),
         Binding("ctrl+r", "resume", "Resume", key_display="^R"),
+        Binding("f1,question_mark", "help", "Help", key_display="F1"),
+        Binding("ctrl+c,ctrl+q", "stop", "Quit", key_display="^C"),
         Binding("ctrl+s", "save", "Save", key_display="^S"),
         Binding("f3", "markdown", "Markdown", key_display="F3"),
-        Binding("f1,question_mark", "help", "Help", key_display="F1"),
+        Binding("f5", "frames", "Frames", key_display="F5"),
+        Binding("ctrl+y", "copy", "Copy", key_display="^Y"),
+        Binding("ctrl+f,slash", "search", "Search", key_display="^F"),
         Binding("f4", "reconnect", "Reconnect", key_display="F4"),
-        Binding("ctrl+c,ctrl+q", "quit", "Quit", key_display="^C", priority=True),
+        Binding("f7", "times", "Times", key_display="F7"),
+        Binding("f8", "record", "Record", key_display="F8"),
+        Binding("n", "find(False)", show=False),
+        Binding("N", "find(True)", show=False),
         Binding("pageup", "scroll('page_up')", show=False),
         Binding("pagedown", "scroll('page_down')", show=False),
         Binding("ctrl+home", "scroll('home')", show=False),
@@ -110,53 +94,70 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         url: str | None = None,
         *,
         headers: Sequence[tuple[str, str]] = (),
+        connector: Connector | None = None,
+        options: Mapping[str, Any] | None = None,
         reconnect: bool = False,
         policy: ReconnectPolicy | None = None,
+        record: str | None = None,
         open_turn: Callable[[str | SseId], StreamedTurn] | None = None,
     ) -> None:
         """Talk to the turns at ``url``, sending ``headers`` (pairs of name and value) with each
         request; without a URL, to a demo server of its own. With ``reconnect``, which a key turns
         on and off, a turn whose connection is lost is resumed over another one, by ``policy``
-        (default: ``ReconnectPolicy()``).
+        (default: ``ReconnectPolicy()``). ``connector`` replaces the one that sends ``headers``, and
+        ``options`` go to the adapter with every turn. ``record`` names the file into which the
+        first turn is recorded; later ones get a number.
 
-        With ``open_turn`` none of these is used: it makes the turn that answers a message (str), or
-        that resumes after an id (SseId), not entered yet. If it raises, the message is not sent.
+        With ``open_turn`` none of these but ``record`` is used: it makes the turn that answers a
+        message (str), or that resumes after an id (SseId), not entered yet. If it raises, the
+        message is not sent.
         """
         super().__init__()
         self.animation_level = "none"
         self.state = AppState.IDLE
-        self._url = url
         self._reconnect = reconnect
         self._policy = policy or ReconnectPolicy()
         self._own_server = url is None and open_turn is None
-        self._open = self._open_with_connector if open_turn is None else open_turn
-        # No proxy leads to the app's own server.
-        self._connector = Connector(headers=headers, trust_env=not self._own_server)
+        self._status = TurnStatus()
+        if connector is None or self._own_server:
+            # No proxy leads to the app's own server.
+            connector = Connector(headers=headers, trust_env=not self._own_server)
+        self._conversation = Conversation(
+            url, connector, options=options or {}, on_wait=self._status.wait
+        )
+        self._open = open_turn or self._open_with_conversation
         self._server_is_up = asyncio.Event()
         self._server: Worker[None] | None = None
         self._turn: StreamedTurn | None = None  # the one that is running
         self._worker: Worker[None] | None = None
-        self._status = TurnStatus()
-        self._resume_from: SseId | None = None  # from where the next one may be
-        self._answer: list[str] = []  # the text of the last turn, as far as it is wanted
-        self._answer_chars = 0
-        self._columns = 80
+        self._resume_from: SseId | None = None
         self._pending: list[tuple[Kind, str]] = []
+        self._notice = ""  # in the status line until the next key
+        self._saved = True
+        self._recording = record is not None
+        self._recordings = RecordingNames(record)
+        self._frames = FrameLog()
+        self._reader = TurnReader(self._write, self._status, self._frames)
         self._transcript = Transcript(id="transcript")
         self._markdown = Static(markup=False)
         self._answer_view = VerticalScroll(self._markdown, id="answer")
+        self._frames_view = FramesView(self._frames, id="frames")
+        self._search = Input(placeholder="Search; Enter finds the next match", id="search")
         self._input = MessageInput(id="message")
         self._status_line = Static(id="status", markup=False)
 
     def compose(self) -> ComposeResult:
         yield self._transcript
         yield self._answer_view
+        yield self._frames_view
+        yield self._search
         yield self._input
         yield self._status_line
-        yield KeysFooter(show_command_palette=False)
+        yield KeyBar()
 
     async def on_mount(self) -> None:
-        self._answer_view.display = False
+        self._show_view(self._transcript)
+        self._search.display = False
         self._input.focus()
         self._ticks = self.set_interval(1 / _DRAWINGS_A_SECOND, self._show_pending, pause=True)
         if self._own_server:
@@ -174,26 +175,23 @@ class RatatoskrApp(App[None], inherit_bindings=False):
             self._server.cancel()
             with contextlib.suppress(WorkerError):
                 await self._server.wait()
-        await self._connector.aclose()
+        await self._conversation.aclose()
 
     def on_resize(self, event: events.Resize) -> None:
-        self._columns = event.size.width
         self._show_pending()
 
     @work(group="server", exit_on_error=False, description="the demo server")
     async def _serve_worker(self) -> None:
         try:
             async with DemoServer(Script(pace=_DEMO_PACE)).listening() as base_url:
-                self._url = base_url + PATHS["turn"]
-                self._write(
-                    Kind.EVENT, "A demo server of the app's own answers. F1 shows the keys."
-                )
+                self._conversation.url = base_url + PATHS["turn"]
+                self._write(Kind.EVENT, _OWN_SERVER)
                 self._server_is_up.set()
                 await asyncio.Event().wait()
         except OSError as error:
             self._write(Kind.ERROR, f"[no_server] {error.strerror}")
         finally:
-            self._url = None
+            self._conversation.url = None
             self._server_is_up.set()
 
     # One turn.
@@ -203,12 +201,11 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         """Read a turn that was not entered yet, show it, and say how it ended. It never raises."""
         self._begin(turn)
         try:
-            ending = await self._read(turn)
+            record_to = self._recordings.next() if self._recording else None
+            ending = await self._reader.read(turn, record_to)
         except asyncio.CancelledError:
-            self._finish(turn, Kind.END, "[cancelled]")
+            self._cancelled(turn)
             raise
-        except RatatoskrError as error:
-            ending = error
         except Exception as error:
             self._finish(turn, Kind.ERROR, f"[bug] {type(error).__name__}")
             return
@@ -216,59 +213,34 @@ class RatatoskrApp(App[None], inherit_bindings=False):
             line = ending_label(ending)
         except TypeError:  # an error or a terminal event of somebody else's
             line = f"[bug] {type(ending).__name__}"
-        good = isinstance(ending, Done)
-        self._finish(turn, Kind.END if good else Kind.ERROR, line, ending)
+        kind = Kind.END if isinstance(ending, Done) else Kind.ERROR
+        self._finish(turn, kind, line, self._status.resume_point(ending))
 
-    def _begin(self, turn: StreamedTurn) -> None:
+    def _begin(self, turn: StreamedTurn, *, new_answer: bool = True) -> None:
         if turn is not self._turn:
-            if self._turn is not None:
-                self._finish(self._turn, Kind.END, "[cancelled]")
+            self._cancelled(self._turn)
             self._turn = turn
             self._resume_from = None
+            self._saved = False
             self._status.begin(getattr(turn, "last_sse_id", None))
+            self._reader.begin(turn, new_answer=new_answer)
             self._enter(AppState.STREAMING)
 
-    async def _read(self, turn: StreamedTurn) -> Event | RatatoskrError:
-        """Show the events of a turn, and return what ended it."""
-        if hasattr(turn, "tap"):
-            turn.tap(self._status.hear)
-        ending: Event | None = None
-        rested = time.monotonic()
-        async with turn:
-            async for event in turn:
-                if turn is not self._turn:
-                    continue
-                self._status.count(event.sse_id)
-                if isinstance(event, Text):
-                    self._write(Kind.TEXT, event.text)
-                    self._keep(event.text)
-                elif event.terminal:
-                    ending = event
-                else:
-                    self._write(Kind.EVENT, event_label(event))
-                if time.monotonic() - rested > _MAX_BUSY:
-                    await asyncio.sleep(0)
-                    rested = time.monotonic()
-        return ending or SseConnectionDropped(self._status.last_id, "end of stream")
-
-    def _keep(self, text: str) -> None:
-        """Keep what the Markdown view will show."""
-        if self._answer_chars <= MAX_MARKDOWN:
-            self._answer.append(text)
-            self._answer_chars += len(text)
+    def _cancelled(self, turn: StreamedTurn | None) -> None:
+        """End a turn that is not read any more."""
+        if turn is not None:
+            last_id = self._status.last_id
+            line = "[cancelled]" if last_id is None else f"[cancelled] last_sse_id={last_id}"
+            self._finish(turn, Kind.END, line, last_id)
 
     def _finish(
-        self,
-        turn: StreamedTurn,
-        kind: Kind,
-        line: str,
-        ending: Event | RatatoskrError | None = None,
+        self, turn: StreamedTurn, kind: Kind, line: str, resume_from: SseId | None = None
     ) -> None:
         """Go back to idle, unless another turn runs."""
         if turn is not self._turn:
             return
         self._turn = None
-        self._resume_from = self._status.resume_point(ending)
+        self._resume_from = resume_from
         self._status.end()
         if self.is_running:
             self._write(kind, line)
@@ -285,18 +257,8 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         for screen in self.screen_stack:
             screen.refresh_bindings()
 
-    def _open_with_connector(self, target: str | SseId) -> StreamedTurn:
-        if self._url is None:
-            raise ValueError("the demo server is not up")
-        policy = self._policy if self._reconnect else None
-        options = {"reconnect": policy, "on_wait": self._status.wait, "loads": loads}
-        turn: StreamedTurn
-        if isinstance(target, SseId):
-            turn = self._connector.open("reconnect_turn", self._url, target, **options)
-        else:
-            message = {"message": target}
-            turn = self._connector.open("stream_turn", self._url, json=message, **options)
-        return turn
+    def _open_with_conversation(self, target: str | SseId) -> StreamedTurn:
+        return self._conversation.open(target, self._policy if self._reconnect else None)
 
     def _start(self, target: str | SseId) -> bool:
         """Start or resume a turn; return whether it could be asked for."""
@@ -307,10 +269,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         except Exception as error:
             self._write(Kind.ERROR, f"[bug] {type(error).__name__}")
         else:
-            if not isinstance(target, SseId):
-                self._answer.clear()
-                self._answer_chars = 0
-            self._begin(turn)
+            self._begin(turn, new_answer=not isinstance(target, SseId))
             self._worker = self._stream_turn_worker(turn)
             return True
         self._show_pending()
@@ -326,12 +285,38 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         if self._pending:
             pending, self._pending = self._pending, []
             self._transcript.add(coalesced(pending))
-        line = self._status.line(self.state.value, self._columns - 2, self._reconnect)
-        self._status_line.update(line)
+        self._frames_view.show_new()
+        self._show_status()
 
-    def _read_answer(self, reading: bool) -> None:
-        self._answer_view.display = reading
-        self._transcript.display = not reading
+    def _show_status(self) -> None:
+        line = self._status.line(
+            self.state.value,
+            self.size.width - 2,
+            reconnect=self._reconnect,
+            server=self._conversation.server,
+        )
+        self._status_line.update(self._notice or line)
+
+    def _note(self, notice: str) -> None:
+        """Say something in the status line until the next key."""
+        self._notice = notice
+        self._show_status()
+
+    def _tell(self, kind: Kind, line: str) -> None:
+        """Add a line to the transcript, and show it now."""
+        self._write(kind, line)
+        self._show_view(self._transcript)
+        self._show_pending()
+
+    def _show_view(self, view: Widget) -> None:
+        for each in (self._transcript, self._answer_view, self._frames_view):
+            each.display = each is view
+
+    def _view(self) -> Transcript | VerticalScroll | FrameList:
+        """What scrolls."""
+        if self._frames_view.display:
+            return self._frames_view.list
+        return self._answer_view if self._answer_view.display else self._transcript
 
     # The keys.
 
@@ -339,30 +324,53 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         idle = self.state is AppState.IDLE
         usable = {
             "send": idle,
-            "cancel": not idle,
+            "cancel": not idle or self._search.display,
             "resume": self._resume_from is not None,
-            "markdown": idle and bool(self._answer),
-            "reconnect": self._open == self._open_with_connector,
+            "markdown": idle and bool(self._reader.answer),
+            "reconnect": self._open == self._open_with_conversation,
+            "find": self.focused is self._transcript,
         }
         return True if usable.get(action, True) else None
 
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key) and self._notice:
+            self._note("")
+        await super().on_event(event)
+
     def action_send(self) -> None:
-        message = self._input.value.strip()
+        message = self._input.text.strip()
         if message:
-            self._read_answer(False)
-            self._write(Kind.USER, f"> {message}")
+            self._show_view(self._transcript)
+            for number, line in enumerate(message.split("\n")):
+                self._write(Kind.USER, f"{'  ' if number else '> '}{line}")
             self._transcript.follow()
             if self._start(message):
-                self._input.clear()
+                self._input.remember(message)
 
     def action_cancel(self) -> None:
-        if self._turn is not None:
-            self._finish(self._turn, Kind.END, "[cancelled]")
+        if self._search.display:
+            self._close_search()
+            return
+        self._cancelled(self._turn)
         self.workers.cancel_group(self, "turn")
+
+    def action_stop(self) -> None:
+        if self.state is AppState.STREAMING:
+            self.action_cancel()
+        elif self._saved:
+            self.exit()
+        else:
+            self.push_screen(UnsavedScreen(), self._leave)
+
+    def _leave(self, choice: str | None) -> None:
+        if choice == "save":
+            self.action_save()
+        if choice == "quit" or (choice == "save" and self._saved):
+            self.exit()
 
     def action_resume(self) -> None:
         if self._resume_from is not None:
-            self._read_answer(False)
+            self._show_view(self._transcript)
             self._write(Kind.EVENT, f"[resume] last_sse_id={self._resume_from}")
             self._start(self._resume_from)
 
@@ -371,33 +379,69 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         try:
             path = save_transcript(self._transcript.text, self._status.last_id)
         except OSError as error:
-            self._write(Kind.ERROR, f"[not_saved] {error.strerror}")
+            self._tell(Kind.ERROR, f"[not_saved] {error.strerror}")
         else:
-            self._write(Kind.END, f"[saved] {path}")
-        self._read_answer(False)
-        self._show_pending()
+            self._tell(Kind.END, f"[saved] {path}")
+            self._saved = True
+
+    def action_copy(self) -> None:
+        text = self.screen.get_selected_text() or visible(self._reader.answer)
+        self.copy_to_clipboard(text)
+        self._note(f"copied {len(text):,} characters" if text else "there is nothing to copy yet")
 
     def action_markdown(self) -> None:
         if self._answer_view.display:
-            self._read_answer(False)
+            self._show_view(self._transcript)
             return
-        self._markdown.update(rendered(visible("".join(self._answer))))
-        self._read_answer(True)
+        self._markdown.update(rendered(visible(self._reader.answer)))
+        self._show_view(self._answer_view)
         self._answer_view.scroll_home(animate=False)
+
+    def action_frames(self) -> None:
+        self._show_view(self._transcript if self._frames_view.display else self._frames_view)
+
+    def action_times(self) -> None:
+        self._transcript.toggle_times()
 
     def action_reconnect(self) -> None:
         self._reconnect = not self._reconnect
+        self._tell(Kind.EVENT, f"[reconnect] {self._from_when(self._reconnect)}")
+
+    def action_record(self) -> None:
+        self._recording = not self._recording
+        self._tell(Kind.EVENT, f"[record] {self._from_when(self._recording)}")
+
+    def _from_when(self, on: bool) -> str:
         when = "" if self.state is AppState.IDLE else " from the next turn"
-        self._write(Kind.EVENT, f"[reconnect] {'on' if self._reconnect else 'off'}{when}")
-        self._read_answer(False)
-        self._show_pending()
+        return f"{'on' if on else 'off'}{when}"
+
+    def action_search(self) -> None:
+        self._show_view(self._transcript)
+        self._search.display = True
+        self._search.focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self._close_search()
+        self._transcript.focus()
+        self._find(event.value)
+
+    def _close_search(self) -> None:
+        self._search.display = False
+        self._input.focus()
+
+    def action_find(self, backwards: bool) -> None:
+        self._find(self._search.value, backwards=backwards)
+
+    def _find(self, words: str, *, backwards: bool = False) -> None:
+        if words and not self._transcript.find(words, backwards=backwards):
+            self._note(f"nothing matches {printable(words)}")
 
     def action_help(self) -> None:
         self.push_screen(HelpScreen())
 
     def action_scroll(self, how: str) -> None:
-        view = self._answer_view if self._answer_view.display else self._transcript
-        if how == "end" and view is self._transcript:
-            self._transcript.follow()
+        view = self._view()
+        if how == "end" and isinstance(view, Transcript | FrameList):
+            view.follow()
         else:
             getattr(view, f"scroll_{how}")(animate=False)

@@ -1,4 +1,4 @@
-"""The files that the app writes into the current directory."""
+"""The files that the app writes: transcripts and recordings."""
 
 from __future__ import annotations
 
@@ -6,20 +6,38 @@ import contextlib
 import os
 from datetime import datetime
 from itertools import count
-from typing import IO
 
 from ratatoskr_proto import SseId
 
 
-def file_name(last_id: SseId | None) -> str:
-    """A name after the turn, or else after the time, without an ending."""
-    return f"{datetime.now():%Y%m%d-%H%M%S}" if last_id is None else f"turn-{last_id.turn_id}"
-
-
-def new_file(name: str, ending: str) -> IO[str]:
-    """Open a file that was not there before, numbered if need be. Raises OSError."""
+def save_transcript(text: str, last_id: SseId | None) -> str:
+    """Write a file that was not there before; return its path. Raises OSError."""
+    name = _now() if last_id is None else f"turn-{last_id.turn_id}"
     for number in count(1):
-        path = os.path.abspath(f"ratatoskr-{name}{f'-{number}' if number > 1 else ''}{ending}")
-        with contextlib.suppress(FileExistsError):
-            return open(path, "x", encoding="utf-8")
+        path = os.path.abspath(_numbered(f"ratatoskr-{name}.txt", number))
+        with contextlib.suppress(FileExistsError), open(path, "x", encoding="utf-8") as file:
+            file.write(text)
+            return path
     raise AssertionError
+
+
+class RecordingNames:
+    """Names of the recordings of one run: ``turns.jsonl``, ``turns-2.jsonl`` and so on."""
+
+    def __init__(self, first: str | None) -> None:
+        """``first`` is the name of the first; by default it has the time."""
+        self._first = first or f"ratatoskr-{_now()}.jsonl"
+        self._count = count(1)
+
+    def next(self) -> str:
+        """The name for one more recording."""
+        return _numbered(self._first, next(self._count))
+
+
+def _numbered(path: str, number: int) -> str:
+    stem, ending = os.path.splitext(path)
+    return path if number == 1 else f"{stem}-{number}{ending}"
+
+
+def _now() -> str:
+    return f"{datetime.now():%Y%m%d-%H%M%S}"

@@ -35,14 +35,14 @@ class FrameList(ScrollView, can_focus=True):
         self._log = log
         self._added = 0
         self._columns = 0
-        self.following = True
+        self._following = True
 
     def show_new(self) -> None:
         """Show what came since the last time."""
         log = self._log
         new = log.added - self._added
         if new < 0:  # another stream
-            new, self._columns, self.following = log.added, 0, True
+            new, self._columns, self._following = log.added, 0, True
         self._added = log.added
         if new == 0:
             return
@@ -50,13 +50,18 @@ class FrameList(ScrollView, can_focus=True):
         for index in range(max(0, count - new), count):
             self._columns = max(self._columns, cell_len(log.frames[index].text))
         self.virtual_size = Size(self._columns, count)
-        if self.following:
-            self.scroll_to(y=count, animate=False, force=True)
+        if self._following:
+            self.follow()
         self.refresh()
+
+    def follow(self) -> None:
+        """Go to the end, and stay there."""
+        self._following = True
+        self.scroll_to(y=len(self._log.frames), animate=False, force=True)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
-        self.following = new_value >= self.max_scroll_y
+        self._following = new_value >= self.max_scroll_y
 
     def render_line(self, y: int) -> Strip:
         left, top = self.scroll_offset
@@ -64,9 +69,7 @@ class FrameList(ScrollView, can_focus=True):
         if top + y >= len(self._log.frames):
             return Strip.blank(width, self.rich_style)
         frame = self._log.frames[top + y]
-        style = self.get_component_rich_style(
-            "frames--event" if frame.counts else "frames--other"
-        )
+        style = self.get_component_rich_style("frames--event" if frame.counts else "frames--other")
         return Strip([Segment(frame.text, style)]).crop_extend(left, left + width, self.rich_style)
 
 

@@ -54,11 +54,13 @@ class KeyBar(Widget):
 
     def _keys(self) -> list[_Key]:
         """The keys, where they are shown."""
-        shown = [each for each in self.screen.active_bindings.values() if each.binding.show]
+        bindings = self.screen.active_bindings.values()
+        # One key for each action; the later ones are other ways to it.
+        shown = {each.binding.action: each for each in reversed(bindings) if each.binding.show}
         columns = self.size.width // _COLUMNS
         keys: list[_Key] = []
         x = 0
-        for number, (_, binding, enabled, _) in enumerate(shown):
+        for number, (_, binding, enabled, _) in enumerate(reversed(shown.values())):
             name, label = self.app.get_key_display(binding), binding.description
             if self.size.height > 1:
                 y, column = divmod(number, _COLUMNS)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 from textual import events
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.binding import Binding, BindingType
+from textual.keys import Keys
 from textual.widgets import TextArea
 
 from .._shown.visible import visible
@@ -14,7 +15,7 @@ from .._shown.visible import visible
 _MAX_RECALLED = 100
 
 # Most terminals send Alt-Enter as ESC and CR, which Textual would take for Enter.
-ANSI_SEQUENCES_KEYS["\x1b\r"] = "\n"
+cast(dict[str, Any], ANSI_SEQUENCES_KEYS)["\x1b\r"] = (Keys.ControlJ,)
 
 # Keys that do something else in the app, and `cursor_up` and `cursor_down`, which recall.
 _OTHERS = {"up", "down", "pageup", "pagedown", "f6", "f7"}

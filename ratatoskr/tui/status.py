@@ -50,8 +50,8 @@ class TurnStatus:
         """The connection is lost, and after so many seconds there is to be another."""
         self._back_at = self._clock() + seconds
 
-    def hear(self, data: bytes = b"") -> None:
-        """Something came, be it only a keep-alive."""
+    def hear(self) -> None:
+        """Bytes came, if only a keep-alive."""
         self._heard_at = self._clock()
         self._back_at = None
 
@@ -62,15 +62,13 @@ class TurnStatus:
             self._last_id = sse_id
         self.hear()
 
-    def resume_point(self, ending: Event | RatatoskrError | None) -> SseId | None:
-        """From where the turn that runs may be resumed when it ends so (None: cancelled), if it was
-        dropped.
-        """
+    def resume_point(self, ending: Event | RatatoskrError) -> SseId | None:
+        """The id after which the turn that ended so can be resumed, if its connection was lost."""
         if isinstance(ending, SseConnectionDropped):
             return ending.last_sse_id
-        dropped = self._resumed or self._back_at is not None
-        if dropped and (ending is None or isinstance(ending, SseConnectFailed)):
-            return self._last_id  # it was dropped before, and it still is
+        lost_before = self._resumed or self._back_at is not None
+        if isinstance(ending, SseConnectFailed) and lost_before:
+            return self._last_id
         return None
 
     def end(self) -> None:
@@ -79,9 +77,10 @@ class TurnStatus:
         self._rate = self._events / seconds if seconds > 0 else 0.0
         self._back_at = None
 
-    def line(self, state: str, width: int, reconnect: bool = False) -> str:
-        """The status line. With ``state`` "streaming" it has a rate of now, and the silence, or how
-        long a wait takes; in another one, whether the next turn is to ``reconnect``.
+    def line(self, state: str, width: int, *, reconnect: bool = False, server: str = "") -> str:
+        """The status line. With ``state`` "streaming" it has the present rate and the silence, or
+        how long a wait takes; in another one, whether the next turn is to ``reconnect``. The name
+        of the ``server`` is in it where there is room.
         """
         wide = width >= _WIDE
         now = self._clock()
@@ -95,13 +94,16 @@ class TurnStatus:
                 silence = f"{now - self._heard_at:.1f}"
             rate = f"{self._rate:.0f}/s"
         if self._began and wide:
-            turn = "-" if self._last_id is None else self._last_id.turn_id
-            parts += [f"turn {turn}", f"last {self._last_id or '-'}", f"{self._events} events"]
-            parts += [rate, silence and f"silent {silence} s"]
+            parts += [f"last {self._last_id or '-'}", f"{self._events} events", rate]
+            parts.append(silence and f"silent {silence} s")
         elif self._began:
             parts += [str(self._last_id or "-"), silence and f"{silence}s"]
             parts += [f"{self._events}ev", rate]
-        return (" · " if wide else " ").join(filter(None, parts))
+        parts = list(filter(None, parts))
+        between = " · " if wide else " "
+        if server and len(between.join([*parts, server])) <= width:
+            parts.insert(1, server)
+        return between.join(parts)
 
     def _measure(self, now: float) -> None:
         self._recent.append((now, self._events))

@@ -14,6 +14,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
+from textual.widget import Widget
 
 from .scrollback import Kind, Place, Row, Scrollback
 from .wrap import expand_tabs
@@ -90,10 +91,13 @@ class Transcript(ScrollView, can_focus=True):
         self._scrollback.folded = not self._scrollback.folded
         self._wrap_again()
 
-    def find(self, words: str, *, backwards: bool = True) -> bool:
+    def find(self, words: str, *, backwards: bool = False) -> bool:
         """Go to the next match in a direction, and mark all; return whether there is one."""
         if words != self._sought:
-            self._sought, self._found = words, None
+            # From the top of the screen on, its first character included.
+            top = self._scrollback.place_of(self.scroll_offset.y)
+            self._sought = words
+            self._found = top and top._replace(offset=top.offset - 1)
         self._found = self._scrollback.find(words, self._found, backwards=backwards)
         if self._found is not None:
             row = self._scrollback.row_of(self._found)
@@ -169,7 +173,9 @@ class Transcript(ScrollView, can_focus=True):
         """The text of a row, cut where a match or the selection begins or ends."""
         text = expand_tabs(row.text)
         style = self.get_component_rich_style(row.line.kind.value)
-        spans = [(*span, "transcript--match", self) for span in self._matches(row)]
+        spans: list[tuple[int, int, str, Widget]] = [
+            (*span, "transcript--match", self) for span in self._matches(row)
+        ]
         if (selection := self.text_selection) and (span := selection.get_span(number)):
             end = len(text) if span[1] == -1 else span[1]
             spans.append((span[0], end, "screen--selection", self.screen))

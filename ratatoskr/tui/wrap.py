@@ -13,7 +13,7 @@ from rich.cells import cell_len, get_character_cell_size
 _TAB = 8
 _MAX_CHARS_A_CELL = 8  # of characters without a width there could be any number in a row
 _MAX_KNOWN = 20_000
-# A flag is two letters; a joiner, the style of an emoji and the tone of a skin change what is before.
+# A flag is two letters; a joiner, an emoji style or a skin tone changes the character before it.
 _CLUSTERS = re.compile("[\U0001f1e6-\U0001f1ff]{2}|[\u200d\ufe0f\U0001f3fb-\U0001f3ff]")
 
 

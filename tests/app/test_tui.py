@@ -40,7 +40,8 @@ from ratatoskr_proto import (
 )
 
 BORDER_TOP, BORDER_END = "▊" + "▔" * 78 + "▎", "▊" + "▁" * 78 + "▎"
-KEYS = " Enter Send  ^C Quit  Esc Cancel  ^R Resume  ^S Save  F3 Markdown  F1 Help"
+KEYS = " Enter Send  Esc Cancel  ^R Resume  F1 Help  ^C Quit  ^S Save  F3 Markdown"
+HELP_KEYS = " Esc Back"
 IDLE_HINT = "Type a message; Enter sends it"
 STREAMING_HINT = "Esc cancels; the next message can be typed meanwhile"
 
@@ -79,7 +80,9 @@ def rows(transcript, hint, status, keys=KEYS):
 def test_screen_when_idle_with_its_own_server():
     async def scenario(pilot):
         line = " A demo server of the app's own answers. F1 shows the keys."
-        await seen(pilot, rows([line], IDLE_HINT, " idle"))
+        server = pilot.app._conversation.server
+        assert server.startswith("127.0.0.1:")
+        await seen(pilot, rows([line], IDLE_HINT, f" idle · {server}"))
 
     drive(RatatoskrApp(), scenario)
 
@@ -97,7 +100,7 @@ def test_screen_while_streaming_and_when_done():
         said = f"[tool_call] {label_line}"
         transcript = [" > Hello [bold]you[/]", " Hi", " you", f" {said[:74]}".rstrip()]
         await pilot.pause()
-        status = " streaming · turn 93 · last 93:3 · 3 events · N/s · silent N s"
+        status = " streaming · last 93:3 · 3 events · N/s · silent N s"
         now = screen(app)
         assert now[:3] == transcript[:3]
         assert "".join(now[3:5]).replace(" ", "") == said.replace(" ", "")
@@ -107,7 +110,7 @@ def test_screen_while_streaming_and_when_done():
         gate.set()
         await idle_again(pilot)
         await pilot.pause()
-        status = " idle · turn 93 · last 93:4 · 4 events · N/s"
+        status = " idle · last 93:4 · 4 events · N/s"
         assert screen(app)[6:] == rows(["", "", "", "", "", "", " [done]"], IDLE_HINT, status)[6:]
         assert is_enabled(app, "send")
         assert not is_enabled(app, "cancel")
@@ -127,7 +130,7 @@ def test_screen_after_an_error():
             " Hi",
             " [connection_dropped] last_sse_id=93:1 reason='reset'",
         ]
-        status = " idle · turn 93 · last 93:1 · 1 events · N/s"
+        status = " idle · last 93:1 · 1 events · N/s"
         await seen(pilot, rows(transcript, IDLE_HINT, status))
         assert is_enabled(pilot.app, "resume")
 
@@ -141,16 +144,16 @@ def test_help_and_back():
         await until(pilot, lambda: "Ctrl-R" in "\n".join(screen(app)))
         now = screen(app)
         assert now[1].startswith("  Ratatoskr talks to a chat server. Each answer is a turn,")
-        assert "  Esc      cancels the turn that is running" in now
-        assert now[-1] == " ^C Quit  Esc Back"
+        assert "  Esc        cancels the turn that is running" in now
+        assert now[-1] == HELP_KEYS
         await pilot.press("end")
         await until(pilot, lambda: "20,000 lines" in "\n".join(screen(app)))
         await pilot.press("escape")
         await until(pilot, lambda: screen(app)[-1] == KEYS)
         await pilot.press("tab", "question_mark")
-        await until(pilot, lambda: screen(app)[-1] == " ^C Quit  Esc Back")
+        await until(pilot, lambda: screen(app)[-1] == HELP_KEYS)
         await pilot.press("q", "tab", "question_mark")
-        await until(pilot, lambda: app.query_one("Input").value == "?")
+        await until(pilot, lambda: app.query_one("#message").text == "?")
 
     drive(answering(), scenario)
 
@@ -171,12 +174,12 @@ def test_screen_of_20_columns():
             " [done]",
             *[""] * 2,
             "▊" + "▔" * 18 + "▎",
-            "▊  Type a message  ▎",
+            "▊  Type a          ▎",
             "▊" + "▁" * 18 + "▎",
-            "Enter Send^C Quit",
-            "Esc Cancel^R Resume",
-            "^S Save   F3 Markdow",
-            "F1 Help   F4 Reconne",
+            "Enter SendEsc Cancel",
+            "^R Resume F1 Help",
+            "^C Quit   ^S Save",
+            "F3 MarkdowF5 Frames",
         ]
 
     drive(answering(FakeTurn(text("x" * 25 + " and words"), done())), scenario, size=(20, 16))
@@ -226,7 +229,7 @@ async def served(pilot, query, message="Hello"):
     """Send a message to a demo server of the test's own, and wait for the end of the turn."""
     app = pilot.app
     async with DemoServer(Script()).listening() as base_url:
-        app._url = f"{base_url}/turns{query}"
+        app._conversation.url = f"{base_url}/turns{query}"
         await send(pilot, message)
         await until(pilot, lambda: shown(app).count("\n[") > 0)
         await idle_again(pilot)
@@ -238,7 +241,8 @@ def test_a_turn_of_over_1000_events_with_the_empty_frame_1078():
         assert shown(pilot.app).startswith("> Hello\nYou said: Hello\n\nRatatoskr runs up and")
         assert shown(pilot.app).endswith("\n[done]\n")
         await pilot.pause()
-        assert screen(pilot.app)[-2] == " idle · turn 93 · last 93:1100 · 1099 events · N/s"
+        server = pilot.app._conversation.server
+        assert screen(pilot.app)[-2] == f" idle · {server} · last 93:1100 · 1099 events · N/s"
 
     drive(RatatoskrApp("http://127.0.0.1/"), scenario)
 
@@ -257,7 +261,7 @@ def test_its_own_demo_server_answers():
         await until(pilot, lambda: "You said: Hello" in shown(pilot.app))
         assert pilot.app.state is AppState.STREAMING
         await pilot.press("escape")
-        assert shown(pilot.app).endswith("\n[cancelled]\n")
+        assert "\n[cancelled] last_sse_id=93:" in shown(pilot.app)
 
     drive(RatatoskrApp(), scenario)
 
@@ -284,7 +288,7 @@ def test_each_error_shows_its_label_and_the_next_message_works(where):
             await idle_again(pilot)
             said = "Hi\n" if where == "reading" else ""
             assert shown(app) == f"{before}> Hello\n{said}{ending_label(error)}\n"
-            assert app.query_one("Input").placeholder == IDLE_HINT
+            assert app.query_one("#message").placeholder == IDLE_HINT
             assert turn.left is (where == "reading")
         await send(pilot, "Hello")
         await until(pilot, lambda: shown(app).endswith("> Hello\n[done]\n"))
@@ -350,7 +354,7 @@ def test_a_turn_that_cannot_be_made():
             await send(pilot, "one")
             assert shown(app) == f"{before}> one\n{line}\n"
             assert app.state is AppState.IDLE
-            assert app.query_one("Input").value == "one"  # to be sent again
+            assert app.query_one("#message").text == "one"  # to be sent again
         await send(pilot, "two")
         await until(pilot, lambda: "[done]" in shown(app))
 
@@ -409,7 +413,7 @@ def test_a_second_worker_ends_the_first():
         app._stream_turn_worker(first)
         await until(pilot, lambda: "first" in shown(app))
         await app._stream_turn_worker(FakeTurn(text("second"), done())).wait()
-        assert shown(app) == "first\n[cancelled]\nsecond\n[done]\n"
+        assert shown(app) == "first\n[cancelled] last_sse_id=93:1\nsecond\n[done]\n"
         assert (app.state, first.left) == (AppState.IDLE, True)
 
     drive(answering(), scenario)

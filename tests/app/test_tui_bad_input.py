@@ -43,10 +43,11 @@ def test_hostile_text_is_shown_and_not_obeyed():
         app = pilot.app
         for said, seen in HOSTILE.items():
             before = len(shown(app))
-            await send(pilot, said)
+            await send(pilot, said.replace("\x85", ""))  # it is a line end in the input
             await idle_again(pilot)
             added = shown(app)[before:]
-            assert added.startswith(f"> {seen}\n{seen}\n[{seen[:60]}")
+            echo = seen.replace("\\x85", "")
+            assert added.startswith(f"> {echo}\n{seen}\n[{seen[:60]}")
             assert len(added) < 2000
             rows = screen(app)
             assert f" {seen}" in rows
@@ -108,7 +109,7 @@ def test_five_megabytes_without_a_space():
         await idle_again(pilot)
         assert shown(app).count("x") == 5_000_000
         await pilot.press("f3", "f3", "H", "i")
-        assert app.query_one("Input").value == "Hi"
+        assert app.query_one("#message").text == "Hi"
 
     drive(answering(FakeTurn(*pieces, done(101))), scenario, size=(80, 10))
 
@@ -140,16 +141,16 @@ def test_keys_work_while_a_turn_never_rests():
         drawn = []
         add = app._transcript.add
         app._transcript.add = lambda pieces: (drawn.append(1), add(pieces))
-        app.query_one("Input").value = "one"
+        app.query_one("#message").text = "one"
         app.post_message(events.Key("enter", None))
         await reached(lambda: turn.given > 2000)
         app.post_message(events.Key("H", "H"))
-        await reached(lambda: app.query_one("Input").value == "H")
+        await reached(lambda: app.query_one("#message").text == "H")
         assert app.state is AppState.STREAMING
         app.post_message(events.Key("escape", None))
         await reached(lambda: turn.left)
         assert app.state is AppState.IDLE
-        assert shown(app).endswith("\n[cancelled]\n")
+        assert "\n[cancelled] last_sse_id=93:" in shown(app)
         assert len(drawn) < turn.given / 10
 
     drive(answering(turn), scenario)
@@ -160,21 +161,19 @@ def test_figures_of_a_turn():
     status = TurnStatus(lambda: now[0])
     assert status.line("idle", 80) == "idle"
     status.begin(None)
-    assert status.line("streaming", 80) == (
-        "streaming · turn - · last - · 0 events · 0/s · silent 0.0 s"
-    )
+    assert status.line("streaming", 80) == ("streaming · last - · 0 events · 0/s · silent 0.0 s")
     for seq in range(1, 101):
         now[0] += 0.05
         status.count(SseId(93, seq))
         status.line("streaming", 80)
     now[0] += 2.0
     assert status.line("streaming", 80) == (
-        "streaming · turn 93 · last 93:100 · 100 events · 0/s · silent 2.0 s"
+        "streaming · last 93:100 · 100 events · 0/s · silent 2.0 s"
     )
-    status.hear(b": keep-alive\n")
+    status.hear()
     assert status.line("streaming", 40) == "streaming 93:100 0.0s 100ev 0/s"
     status.end()
-    assert status.line("idle", 80) == "idle · turn 93 · last 93:100 · 100 events · 14/s"
+    assert status.line("idle", 80) == "idle · last 93:100 · 100 events · 14/s"
     status.begin(SseId(93, 100))
     assert (status.last_id, status.line("idle", 40)) == (SseId(93, 100), "idle 93:100 0ev 0/s")
 

@@ -3,20 +3,19 @@
 import asyncio
 import os
 
-import pytest
 from support.terminal_app import (
     FakeTurn,
     answering,
     done,
     drive,
     idle_again,
+    resize,
     screen,
     send,
     shown,
     text,
     until,
 )
-from textual import events
 
 from ratatoskr.demo_server import DemoServer, Script
 from ratatoskr.tui import AppState, RatatoskrApp
@@ -65,12 +64,11 @@ def test_escape_cancels_at_once():
         await until(pilot, lambda: "Hi" in shown(app))
         await pilot.press("escape")
         assert app.state is AppState.IDLE
-        assert shown(app) == "> one\nHi\n[cancelled]\n"
-        assert "resume" not in enabled(app)
+        assert shown(app) == "> one\nHi\n[cancelled] last_sse_id=93:1\n"
         await until(pilot, lambda: turn.left)
         await send(pilot, "two")
         await idle_again(pilot)
-        assert shown(app) == "> one\nHi\n[cancelled]\n> two\n[done]\n"
+        assert shown(app) == "> one\nHi\n[cancelled] last_sse_id=93:1\n> two\n[done]\n"
 
     drive(answering(turn, FakeTurn(done())), scenario)
 
@@ -122,7 +120,7 @@ def test_a_turn_dropped_again_and_again_by_the_server_comes_whole():
     async def scenario(pilot):
         app = pilot.app
         async with DemoServer(Script()).listening() as base_url:
-            app._url = f"{base_url}/turns?drop-every=3&events=8"
+            app._conversation.url = f"{base_url}/turns?drop-every=3&events=8"
             await send(pilot, "Hi")
             for _ in range(2):
                 await idle_again(pilot)
@@ -149,39 +147,44 @@ def test_a_new_message_gives_the_dropped_turn_up():
     drive(answering(FakeTurn(text("Hi"), DROPPED), FakeTurn(done())), scenario)
 
 
-def test_the_footer_is_right_when_a_turn_is_dropped_behind_the_help():
+async def click(pilot, key):
+    """Click where the key bar shows a key."""
+    x = screen(pilot.app)[-1].index(key) + 1
+    await pilot.click("KeyBar", offset=(x, 0))
+
+
+def test_a_key_in_the_key_bar_may_be_clicked_as_soon_as_it_does_something():
     gate = asyncio.Event()
 
     async def scenario(pilot):
         app = pilot.app
+        await until(pilot, lambda: "F3 Markdown" in screen(app)[-1])
+        await click(pilot, "F3 Markdown")
+        assert not app._answer_view.display
         await send(pilot, "one")
-        await pilot.press("f1")
+        await click(pilot, "F1 Help")
         gate.set()
-        await idle_again(pilot)
-        await pilot.press("escape")
-        keys = app.screen.query("FooterKey")
-        disabled = ["cancel", "reconnect"]
-        await until(
-            pilot,
-            lambda: [key.action for key in keys if key.has_class("-disabled")] == disabled,
-        )
+        await idle_again(pilot)  # while the help is shown
+        await click(pilot, "Esc Back")
+        await until(pilot, lambda: "resume" in enabled(app))
+        await click(pilot, "F3 Markdown")
+        await until(pilot, lambda: app._answer_view.display)
 
     drive(answering(FakeTurn(text("# Hi"), gate, DROPPED)), scenario)
 
 
-def test_a_key_in_the_footer_may_be_clicked_as_soon_as_it_does_something():
+def test_the_key_bar_is_whole_again_after_a_resize():
     async def scenario(pilot):
-        app = pilot.app
-        await until(pilot, lambda: "F3 Markdown" in screen(app)[-1])
-        (key,) = [each for each in app.query("FooterKey") if each.action == "markdown"]
-        await pilot.click(key)
-        assert not app._answer_view.display
-        await send(pilot, "one")
-        await idle_again(pilot)
-        await pilot.click(key)
-        await until(pilot, lambda: app._answer_view.display)
+        await until(pilot, lambda: "F3 Markdown" in screen(pilot.app)[-1])
+        await resize(pilot, 60, 12)
+        assert screen(pilot.app)[-1].endswith("^C Quit")
+        await resize(pilot, 40, 24)
+        rows = ["Enter Send          Esc Cancel", "^R Resume           F1 Help"]
+        assert screen(pilot.app)[-4:-2] == rows
+        await resize(pilot, 130, 30)
+        assert screen(pilot.app)[-1].endswith("^F Search  F4 Reconnect  F7 Times")
 
-    drive(answering(FakeTurn(text("# Hi"), done())), scenario)
+    drive(answering(), scenario)
 
 
 def test_ctrl_s_saves_to_a_new_file_each_time(tmp_path, monkeypatch):
@@ -247,27 +250,3 @@ def test_f3_shows_the_last_turn_as_markdown_and_the_transcript_again():
         assert screen(app)[17] == " > two"
 
     drive(answering(FakeTurn(text(MARKDOWN), done()), FakeTurn(done())), scenario)
-
-
-def test_pasted_lines_become_one():
-    async def scenario(pilot):
-        app = pilot.app
-        app.post_message(events.Paste("one\r\ntwo\t\x1b[31m\n"))
-        await until(pilot, lambda: app.query_one("Input").value == r"one two \x1b[31m")
-
-    drive(answering(), scenario)
-
-
-@pytest.mark.parametrize("keys", [["ctrl+c"], ["f1", "ctrl+c"]], ids=["transcript", "help"])
-def test_ctrl_c_quits_while_a_turn_runs(keys):
-    turn = FakeTurn(text("Hi"), asyncio.Event())
-
-    async def scenario(pilot):
-        await send(pilot, "one")
-        await until(pilot, lambda: "Hi" in shown(pilot.app))
-        await pilot.press(*keys)
-        await until(pilot, lambda: not pilot.app.is_running)
-
-    app = answering(turn)
-    drive(app, scenario)
-    assert (turn.left, app.return_code) == (True, 0)

@@ -5,8 +5,6 @@ import re
 
 from support.terminal_app import FakeTurn, done, drive, idle_again, screen, send, shown, until
 
-import ratatoskr.cli.commands.tui
-import ratatoskr.tui
 from ratatoskr.demo_server import DemoServer, Script
 from ratatoskr.tui import AppState, RatatoskrApp
 from ratatoskr.tui.status import TurnStatus
@@ -24,7 +22,7 @@ def connecting(policy=IN_NO_TIME, **options):
 async def dropping(app, query):
     """A demo server for the app."""
     async with DemoServer(Script()).listening() as base_url:
-        app._url = f"{base_url}/turns?{query}"
+        app._conversation.url = f"{base_url}/turns?{query}"
         yield
 
 
@@ -39,11 +37,11 @@ def test_f4_has_the_turns_from_the_next_one_on_go_on_by_themselves():
             await send(pilot, "Hi")
             await idle_again(pilot)
             await pilot.press("f4")
-            assert " idle · reconnect on · turn 93 · " in status(app)
+            assert " · reconnect on · last 93:3 · " in status(app)
             await send(pilot, "Hi")
             await until(pilot, lambda: "[done]" in shown(app))
             await pilot.press("f4")
-            assert " idle · turn 94 · last 94:8 · 8 events · " in status(app)
+            assert " · last 94:8 · 8 events · " in status(app)
             await send(pilot, "Hi")
             await until(pilot, lambda: shown(app).count("[connection_dropped]") == 2)
         first, whole, last = re.findall(r"> Hi\n(.*?)(?=\[reconnect\]|\Z)", shown(app), re.DOTALL)
@@ -64,15 +62,17 @@ def test_escape_ends_a_wait_at_once_and_ctrl_r_goes_on():
             await send(pilot, "Hi")
             await until(pilot, lambda: "reconnecting in" in status(app))
             assert re.search(
-                r" reconnecting in \d+ s · turn 93 · last 93:3 · 3 events$", status(app)
+                r" reconnecting in \d+ s · 127.0.0.1:\d+ · last 93:3 · 3 events$", status(app)
             )
             await pilot.press("escape")
             assert app.state is AppState.IDLE
-            assert shown(app).endswith("\n[cancelled]\n")
+            assert shown(app).endswith("\n[cancelled] last_sse_id=93:3\n")
             await until(pilot, lambda: app._worker.is_finished)
             await pilot.press("ctrl+r")
             await until(pilot, lambda: "[done]" in shown(app))
-        assert shown(app).endswith("[cancelled]\n[resume] last_sse_id=93:3\n[done]\n")
+        assert shown(app).endswith(
+            "[cancelled] last_sse_id=93:3\n[resume] last_sse_id=93:3\n[done]\n"
+        )
 
     drive(connecting(policy, reconnect=True), scenario)
 
@@ -100,10 +100,10 @@ def test_f4_does_nothing_where_somebody_else_opens_the_turns():
 
 def test_the_key_is_in_the_footer_where_there_is_room():
     async def scenario(pilot):
-        keys = "F3 Markdown  F1 Help  F4 Reconnect"
+        keys = "^F Search  F4 Reconnect"
         await until(pilot, lambda: screen(pilot.app)[-1].endswith(keys))
 
-    drive(connecting(), scenario, size=(92, 24))
+    drive(connecting(), scenario, size=(120, 24))
 
 
 def test_the_status_line_counts_down():
@@ -125,22 +125,3 @@ def test_the_status_line_counts_down():
     assert status.line("streaming", 20).startswith("back in 4s 93:1 1ev")
     status.hear()
     assert status.line("streaming", 78).startswith("streaming · ")
-
-
-def test_the_option_turns_it_on(run_main, monkeypatch):
-    class App:
-        def __init__(self, url, **options):
-            given.append((url, options))
-
-        def run(self):
-            pass
-
-    given = []
-    monkeypatch.setattr(ratatoskr.cli.commands.tui, "is_terminal", lambda stream: True)
-    monkeypatch.setattr(ratatoskr.tui, "RatatoskrApp", App)
-    assert run_main("tui", "--reconnect").code == 0
-    assert run_main("tui", "http://127.0.0.1/").code == 0
-    assert given == [
-        (None, {"headers": [], "reconnect": True}),
-        ("http://127.0.0.1/", {"headers": [], "reconnect": False}),
-    ]

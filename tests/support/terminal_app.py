@@ -9,7 +9,7 @@ from unittest.mock import patch
 from ratatoskr.tui import AppState, RatatoskrApp
 from ratatoskr_proto import Done, SseId, Text
 
-TIMEOUT = 45.0  # seconds, less than the watchdog, after which a test that hangs fails
+TIMEOUT = 30.0  # seconds, less than the watchdog, after which a test that hangs fails
 
 
 def text(said, seq=1, turn=93):
@@ -128,7 +128,7 @@ def answering(*turns, **options):
 
 async def send(pilot, message):
     """Type a message and send it."""
-    pilot.app.query_one("Input").value = message
+    pilot.app.query_one("#message").text = message
     await pilot.press("enter")
 
 

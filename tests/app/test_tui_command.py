@@ -1,0 +1,57 @@
+"""The options of ``ratatoskr tui``."""
+
+import pytest
+
+import ratatoskr.cli.commands.tui
+import ratatoskr.tui
+
+
+@pytest.fixture
+def given(monkeypatch):
+    """What the app was made with, each time."""
+
+    class App:
+        return_code = 0
+
+        def __init__(self, url, **options):
+            given.append((url, options))
+
+        def run(self):
+            pass
+
+    given = []
+    monkeypatch.setattr(ratatoskr.cli.commands.tui, "is_terminal", lambda stream: True)
+    monkeypatch.setattr(ratatoskr.tui, "RatatoskrApp", App)
+    return given
+
+
+def test_the_options_of_streams_reach_the_app(given, run_main):
+    url = "http://127.0.0.1/"
+    options = ["--reconnect", "--event-timeout", "5", "--max-event-bytes", "9", "--record", "x"]
+    assert run_main("tui").code == 0
+    assert run_main("tui", url, *options, "-H", "X-Key: secret", "--transport", "anyio").code == 0
+    (first_url, first), (second_url, second) = given
+    assert (first_url, first["reconnect"], first["record"]) == (None, False, None)
+    assert (second_url, second["reconnect"], second["record"]) == (url, True, "x")
+    assert second["options"] == {"event_timeout": 5.0, "max_event_bytes": 9}
+    assert second["connector"].transport == "anyio"
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--transport", "trio"], "the app runs on asyncio; use --transport httpx or anyio"),
+        (["--cacert", "nowhere"], "cannot use the certificates in 'nowhere'"),
+        (["-H", "secret"], "--header: a header is written 'Name: value'"),
+    ],
+)
+def test_options_that_cannot_be_used(given, run_main, options, line):
+    run = run_main("tui", *options)
+    assert (run.code, given) == (2, [])
+    assert line in run.said[-1]
+
+
+def test_without_a_terminal_it_names_turn(run_main):
+    run = run_main("tui")
+    assert run.code == 2
+    assert run.said == ["Error: the app needs a terminal; `ratatoskr turn` does without"]
