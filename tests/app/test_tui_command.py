@@ -54,4 +54,4 @@ def test_options_that_cannot_be_used(given, run_main, options, line):
 def test_without_a_terminal_it_names_turn(run_main):
     run = run_main("tui")
     assert run.code == 2
-    assert run.said == ["Error: the app needs a terminal; `ratatoskr turn` does without"]
+    assert run.said == ["ratatoskr: the app needs a terminal; `ratatoskr turn` does without"]
