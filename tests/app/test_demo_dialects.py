@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.demo import answering, ask, connected
 
 from ratatoskr import demo_server
@@ -187,6 +189,26 @@ def test_an_invalid_body_is_400_with_a_valid_one(url, dialect, body):
     assert status == 400
     example = json.loads(message.removeprefix("the body must be a JSON object such as "))
     assert answer(url, dialect, body=example)
+
+
+KEYS = ["messages", "input", "contents", "content", "parts", "text", "role", "model", "stream"]
+any_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=20)
+@given(any_json, st.sampled_from(["text/event-stream", "*/*"]))
+def test_any_json_is_answered_or_refused(url, body, accept):
+    with connected(url) as connection:
+        for path in PATHS.values():
+            connection.request("POST", f"{path}?events=1", json.dumps(body), {"Accept": accept})
+            response = connection.getresponse()
+            text = response.read()
+            assert response.status in (200, 400)
+            assert response.status == 200 or json.loads(text)["error"]["message"]
 
 
 @each_dialect
