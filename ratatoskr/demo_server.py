@@ -164,7 +164,7 @@ class DemoServer:
         try:
             parameters = parse_qsl(query, keep_blank_values=True)
             script, by_query = changed_by_query(self._script, parameters, strict=strict)
-            by_header = Faults() if header is None else Faults([header])
+            by_header = Faults() if header is None else Faults(header)
             faults = (
                 self._still(self._script.faults, "")
                 | self._still(by_query, f"?{query}")

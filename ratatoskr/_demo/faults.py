@@ -54,7 +54,7 @@ FAULTS = (
         anywhere=True,
     ),
     NamedFault("bad-json", "a frame whose data is not JSON"),
-    NamedFault("empty", "that frame and every tenth one have an id and no data"),
+    NamedFault("empty", "an id and no data, at that frame and every tenth one"),
     NamedFault("keepalive", "a keep-alive between two frames"),
     NamedFault(
         "status",
@@ -90,16 +90,16 @@ class Faults:
     0 for all.
     """
 
-    def __init__(self, specs: Iterable[str] = (), at: int | None = None) -> None:
+    def __init__(self, specs: str | Iterable[str] = (), at: int | None = None) -> None:
         """``specs`` are faults as ``--fault`` takes them: ``NAME``, ``NAME=NUMBER``, ``at=N``,
-        ``times=N``, ``id=WORD``, or several with commas between them.
+        ``times=N``, ``id=WORD``, or several with commas between them; a str is one of them.
 
         Raises ValueError for an unknown fault or a number that it cannot have.
         """
         self.at = at
         self.times = 0
         self._numbers: dict[str, int] = {}
-        for spec in specs:
+        for spec in [specs] if isinstance(specs, str) else specs:
             for each in spec.split(","):
                 self._add(each)
 

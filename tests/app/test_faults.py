@@ -268,7 +268,7 @@ def test_each_name_has_a_line_of_help():
 )
 def test_an_unknown_fault_is_an_error_that_lists_the_others(spec, message):
     with pytest.raises(ValueError) as refusal:  # noqa: PT011
-        Faults((spec,))
+        Faults(spec)
     assert message in str(refusal.value)
 
 
