@@ -118,8 +118,9 @@ class Printer(Protocol):
     def on_wait(self, error: RatatoskrError, seconds: float) -> None:
         """Print that the connection was lost; the ``on_wait`` of the stream."""
 
-    async def show(self, stream: Any) -> int:
+    async def show(self, stream: Any, /) -> int:
         """Print a stream that is not entered yet, and return the exit code."""
+        ...
 
 
 async def show_stream(

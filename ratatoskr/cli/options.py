@@ -14,11 +14,11 @@ class Number(click.FloatRange):
     """A number in a range. NaN is refused; its comparisons would let it pass any range."""
 
     def convert(
-        self, value: Any, param: click.Parameter | None, context: click.Context | None
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        number: float = super().convert(value, param, context)
+        number: float = super().convert(value, param, ctx)
         if math.isnan(number):
-            self.fail(f"{value!r} is not a number", param, context)
+            self.fail(f"{value!r} is not a number", param, ctx)
         return number
 
 

@@ -25,9 +25,11 @@ class DecoderUnderTest(Protocol):
 
     def receive_data(self, chunk: bytes, /) -> Iterable[Any]:
         """Take the next bytes and return the events that they complete, if any."""
+        ...
 
     def receive_eof(self) -> Iterable[Any]:
         """Take the end of the stream and return the events that were not returned before."""
+        ...
 
 
 class Outcome(NamedTuple):

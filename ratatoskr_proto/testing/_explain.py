@@ -32,10 +32,10 @@ def explain(data: bytes, *, file: TextIO | None = None) -> str:
         rows.append(("", "", "dropped: an event that no blank line has ended"))
     width = max((len(shown) for _, shown, _ in rows), default=0)
     text = "".join(f"{number:>4}  {shown:<{width}}  {what}\n" for number, shown, what in rows)
-    file = sys.stdout if file is None else file
-    encoding = getattr(file, "encoding", None) or "utf-8"
+    output = sys.stdout if file is None else file
+    encoding = getattr(output, "encoding", None) or "utf-8"
     text = text.encode(encoding, "backslashreplace").decode(encoding)
-    file.write(text)
+    output.write(text)
     return text
 
 

@@ -202,7 +202,7 @@ def interpret(
 
 
 @overload
-def reference_decode(
+def reference_decode(  # pyright: ignore[reportOverlappingOverload]  # a bool may be False
     data: bytes, *, last_event_id: str = "", comments: Literal[False] = False
 ) -> list[ServerSentEvent]: ...
 

@@ -19,7 +19,7 @@ def vectors(name: str) -> list[dict[str, Any]]:
     """
     if name not in _NAMES:
         raise ValueError(f"there are vectors named {' and '.join(_NAMES)}, but not {name!r}")
-    file = resources.files(__package__) / "vectors" / f"{name}.jsonl"
+    file = resources.files("ratatoskr_proto.testing") / "vectors" / f"{name}.jsonl"
     # Not splitlines(), which would also end a line at characters that JSON strings may hold.
     return [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line]
 

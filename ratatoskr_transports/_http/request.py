@@ -156,7 +156,7 @@ def check_headers(headers: Headers | None, *, reserved: bool = True) -> list[tup
         return []
     pairs = headers.items() if isinstance(headers, Mapping) else headers
     try:
-        every = [(name, value) for name, value in pairs]
+        every: list[Any] = [(name, value) for name, value in pairs]
     except (TypeError, ValueError):
         raise TypeError("headers must be a mapping, or pairs of a name and a value") from None
     return [_check_header(name, value, reserved) for name, value in every]

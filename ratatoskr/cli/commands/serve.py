@@ -133,7 +133,8 @@ def _script(fault: tuple[str, ...], at: int | None, answer: dict[str, Any]) -> S
     given = {name: value for name, value in answer.items() if value is not None}
     try:
         faults = Faults(fault)
-        script = Script(faults, **{"pace": _PACE} | given)
+        options: dict[str, Any] = {"pace": _PACE} | given
+        script = Script(faults, **options)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if faults.at is not None:
