@@ -231,7 +231,7 @@ class _Opener:
             raise
         if http.failure is not None:
             await connection.aclose()
-            return Refused(http.failure, http.headers.get("retry-after", ""))
+            return Refused(http.failure, http.headers)
         return body
 
     def _exchange(self, request: Request) -> HttpExchange:

@@ -314,7 +314,7 @@ class _ErrorBody:
         """The refusal, with as much of the body as has been read."""
         text = self._start[:MAX_ERROR_BODY].decode("utf-8", "replace")
         error = SseConnectFailed(self._status, text, reason)
-        return Refused(error, self._headers.get("retry-after", ""))
+        return Refused(error, self._headers)
 
 
 class _OfResponse(HttpBody):

@@ -20,7 +20,7 @@ from .arguments import check_seconds
 from .checkpoint import checkpoint
 from .cursor import OVER, PIECE, Cursor, raise_foreign
 from .opening import AsyncOpening, SyncOpening
-from .sources import NO_HEADERS, AsyncBody, HttpBody, Source, SourceLost, SyncSource
+from .sources import NO_HEADERS, AsyncBody, HttpBody, Refused, Source, SourceLost, SyncSource
 
 _BUSY = "this stream is being read already; one reader at a time"
 
@@ -86,6 +86,12 @@ class _Stream(Generic[SourceT, OpeningT, CursorT]):
         """Read from the body of a response from now on."""
         self._source, self._status, self._headers = body, body.status, body.headers
         self._cursor.start_body(body.content_encoding)
+
+    def _note_refused(self, refused: Refused | None) -> None:
+        """Keep the head of a response that there was in place of a stream."""
+        if refused is not None:
+            self._status = getattr(refused.error, "status", None)
+            self._headers = refused.headers
 
     # The time without an event: what passes in `_next`, but for the reconnecting in it.
 
@@ -159,6 +165,8 @@ class AsyncStream(_Stream[Source, AsyncOpening, CursorT]):
                     body = await self._opening.open()
                     if body is not None:
                         self._read_from(body)
+                    else:
+                        self._note_refused(self._opening.refused)
                     self._cursor.raise_if_broken()
             except BaseException:
                 self._cursor.close()
@@ -301,6 +309,8 @@ class SyncStream(_Stream[SyncSource, SyncOpening, CursorT]):
                     body = self._opening.open()
                     if body is not None:
                         self._read_from(body)
+                    else:
+                        self._note_refused(self._opening.refused)
                     self._cursor.raise_if_broken()
             except BaseException:
                 self._cursor.close()

@@ -44,6 +44,7 @@ class _Opening:
 
     def __init__(self, reconnecting: Reconnecting) -> None:
         self.reconnects = 0
+        self.refused: Refused | None = None  # what there was in place of a stream
         self._how = reconnecting
         self._reconnector = Reconnector(reconnecting.policy)
         self._loss: SseConnectionDropped | None = None  # how the last connection ended
@@ -58,6 +59,7 @@ class _Opening:
         """Return the seconds to wait before the next try, or None if there is to be none; then the
         cursor has been told how the stream ends. Raises what ``on_wait`` does.
         """
+        self.refused = refused
         cursor, reconnector, error = self._cursor, self._reconnector, refused.error
         if self._how.policy is None:
             cursor.fail(error)
@@ -67,8 +69,8 @@ class _Opening:
         if cursor.has_progressed():
             reconnector.progress()
         reconnector.retry_ms(cursor.retry_ms)
-        if refused.retry_after:
-            reconnector.retry_after(refused.retry_after, self._how.now())
+        if retry_after := refused.headers.get("retry-after"):
+            reconnector.retry_after(retry_after, self._how.now())
         # A stream that nobody can resume, such as a turn without an event, is not worth a wait.
         if cursor.last_event_id_to_send is not None:
             answer = reconnector.lost(error, self._how.chance())

@@ -94,10 +94,10 @@ class SyncBody(HttpBody, ABC):
 
 
 class Refused(NamedTuple):
-    """What an adapter gives if there is no stream: why, and the ``Retry-After`` of the response."""
+    """What an adapter gives if there is no stream: why, and the headers of the response, if any."""
 
     error: RatatoskrError
-    retry_after: str = ""
+    headers: Mapping[str, str] = NO_HEADERS
 
 
 class Opener(Protocol):

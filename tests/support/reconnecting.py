@@ -15,7 +15,8 @@ POLICY = ReconnectPolicy(attempts=3, floor=1, ceiling=60, factor=2, jitter=0.5)
 
 
 def busy(status=503, retry_after=""):
-    return Refused(SseConnectFailed(status, "", "status"), retry_after)
+    headers = {"retry-after": retry_after} if retry_after else {}
+    return Refused(SseConnectFailed(status, "", "status"), headers)
 
 
 class World:

@@ -137,3 +137,14 @@ def test_one_coding_that_we_know_is_undone(coding, wbits):
 def test_coding_of_http_that_cannot_be_undone_is_a_failure(coding):
     items = seen(coded(coding, b"abc")).items
     assert items == [SseConnectFailed(200, "abc", "content-encoding")]
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+def test_head_of_a_refused_response_can_be_asked_for(adapter):
+    def handler(peer):
+        peer.read_request()
+        peer.send(HEAD.replace(b"text/event-stream", b"text/html") + b"Content-Length: 0\r\n\r\n")
+
+    with serving(handler) as server:
+        stream = adapter.run_events(server.url).stream
+    assert (stream.status, stream.headers["content-type"]) == (200, "text/html")

@@ -87,7 +87,7 @@ class Server:
         assert stream.reconnects == len(world.waits) == len(world.asked) - 1
         assert all(source.closed for source in world.sources)
         for act, wait in zip(self.given, world.waits, strict=False):
-            asked_for = act.refusal.retry_after if act.refusal else ""
+            asked_for = act.refusal.headers.get("retry-after", "") if act.refusal else ""
             least = float(asked_for) if asked_for.isdigit() else 0.0
             assert max(POLICY.floor, min(least, POLICY.ceiling)) <= wait
             assert wait <= POLICY.ceiling * (1 + POLICY.jitter)
