@@ -56,7 +56,7 @@ class JsonLines:
         """
         line: dict[str, Any] = {"type": event.type, "sse_id": str(event.sse_id)}
         names: tuple[str, ...] = event.__match_args__
-        fields = {name: getattr(event, name) for name in names}
+        fields: dict[str, Any] = {name: getattr(event, name) for name in names}
         if seconds is not None:
             fields["t"] = seconds
         text: str = getattr(event.body, "text", "")

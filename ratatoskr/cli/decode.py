@@ -33,6 +33,7 @@ def decode_turn(
     With ``times``, an event has the seconds since the first chunk.
     """
     count = 0
+    items: list[Event | RatatoskrError] = []
     for seconds, items in _turn_items(stream, max_event_bytes):
         events = [item for item in items if isinstance(item, Event)]
         count += len(events)

@@ -76,8 +76,9 @@ class EventsPrinter:
         ending: RatatoskrError | None = None
         opened = False
         self._figures.start()
+        scope = anyio.move_on_after(self._max_time)
         try:
-            with anyio.move_on_after(self._max_time) as scope:
+            with scope:
                 async with events:
                     opened = True
                     if self._head:

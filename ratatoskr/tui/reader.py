@@ -64,6 +64,7 @@ class TurnReader:
                 if recorder is not None:
                     reconnects = getattr(turn, "reconnects", 0)
                     self._try(functools.partial(recorder.end, end_reason(ending), reconnects))
+            assert ending is not None  # any other exception has left this block
             return ending
 
     def _recorder(self, path: str | None, stack: contextlib.ExitStack) -> Recorder | None:
@@ -96,8 +97,8 @@ class TurnReader:
                 chunk = functools.partial(recording.chunk, data, reconnects)
                 recording = recording if self._try(chunk) else None
 
-        if hasattr(turn, "tap"):
-            turn.tap(receive)
+        if (tap := getattr(turn, "tap", None)) is not None:
+            tap(receive)
 
     async def _show(
         self, turn: StreamedTurn, recorder: Recorder | None
