@@ -16,6 +16,15 @@ from .turns import StreamedTurn
 _MAX_NAME = 60
 
 
+def server_name(url: str) -> str:
+    """The host and the port of a URL, nothing secret."""
+    try:
+        host = urlsplit(url).netloc.rpartition("@")[2]
+    except ValueError:
+        host = ""
+    return printable(host[:_MAX_NAME])
+
+
 class Conversation:
     """Opens the turns of the server at ``url``, which may be set later.
 
@@ -36,12 +45,8 @@ class Conversation:
 
     @property
     def server(self) -> str:
-        """The name of the server: host and port, nothing secret."""
-        try:
-            host = urlsplit(self.url or "").netloc.rpartition("@")[2]
-        except ValueError:
-            host = ""
-        return printable(host[:_MAX_NAME])
+        """The name of the server."""
+        return server_name(self.url or "")
 
     def open(self, target: str | SseId, reconnect: ReconnectPolicy | None) -> StreamedTurn:
         """Make the turn that answers a message (str), or that resumes after an id (SseId), not

@@ -33,7 +33,8 @@ class Frame(NamedTuple):
 
     @property
     def text(self) -> str:
-        return f"{self.seconds:9.3f} {self.size:7} B  {self.id or '-':10}  {self.what}  {self.data}"
+        row = f"{self.seconds:9.3f} {self.size:7} B  {self.id or '-':10}  {self.what}  {self.data}"
+        return row.rstrip()
 
 
 class FrameLog:
@@ -51,7 +52,7 @@ class FrameLog:
         self._start = self._clock()
         self._reconnects = 0
         self._retry_ms: int | None = None
-        self._connect()
+        self._connect("")
 
     @property
     def last_id(self) -> str:
@@ -62,11 +63,19 @@ class FrameLog:
         """Take the next bytes of the body, and how many reconnects there have been."""
         if reconnects != self._reconnects:
             self._reconnects = reconnects
-            self._connect()
-            self._add("", f"connection {reconnects + 1}", "", counts=False)
+            self.reconnect()
         # Line by line: the decoder says what an id is, not where it stood.
         for line in data.splitlines(keepends=True):
             self._receive_line(line)
+
+    def reconnect(self) -> None:
+        """What comes now is of another connection, and does not continue the bytes before."""
+        self._connect(self.last_id)
+        self.note("another connection")
+
+    def note(self, line: str) -> None:
+        """Add a row that is no frame."""
+        self._add("", line, "", counts=False)
 
     def summary(self) -> str:
         """What came, in numbers."""
@@ -77,10 +86,10 @@ class FrameLog:
             parts.append(f"last id {printable(self.last_id[:_MAX_WORD])}")
         return " · ".join(parts)
 
-    def _connect(self) -> None:
-        self._decoder = EventStreamDecoder(comments=True)
+    def _connect(self, last_id: str) -> None:
+        self._decoder = EventStreamDecoder(comments=True, last_event_id=last_id)
         self._size = 0
-        self._known_id = ""
+        self._known_id = last_id
 
     def _receive_line(self, line: bytes) -> None:
         self._size += len(line)
@@ -92,7 +101,7 @@ class FrameLog:
             self._add(self._known_id, "skipped: an id and no data", "", counts=False)
         if self._decoder.retry_ms not in (None, self._retry_ms):
             self._retry_ms = self._decoder.retry_ms
-            self._add("", f"retry: {self._retry_ms} ms", "", counts=False)
+            self.note(f"retry: {self._retry_ms} ms")
 
     def _add_item(self, item: ServerSentEvent | Comment | EventTooLarge) -> None:
         match item:
@@ -109,7 +118,7 @@ class FrameLog:
                 self._add("", "comment", text, counts=False)
             case EventTooLarge(limit):
                 self.skipped += 1
-                self._add("", f"skipped: an event of more than {limit} bytes", "", counts=False)
+                self.note(f"skipped: an event of more than {limit} bytes")
 
     def _add(self, id: str, what: str, data: str, *, counts: bool) -> None:
         words = (printable(id[:_MAX_WORD]), printable(what), printable(data[:_MAX_DATA]))

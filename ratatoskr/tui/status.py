@@ -94,10 +94,10 @@ class TurnStatus:
                 silence = f"{now - self._heard_at:.1f}"
             rate = f"{self._rate:.0f}/s"
         if self._began and wide:
-            parts += [f"last {self._last_id or '-'}", f"{self._events} events", rate]
-            parts.append(silence and f"silent {silence} s")
+            parts.append(f"last {self._last_id}" if self._last_id else "")
+            parts += [f"{self._events} events", rate, silence and f"silent {silence} s"]
         elif self._began:
-            parts += [str(self._last_id or "-"), silence and f"{silence}s"]
+            parts += [str(self._last_id or ""), silence and f"{silence}s"]
             parts += [f"{self._events}ev", rate]
         parts = list(filter(None, parts))
         between = " · " if wide else " "

@@ -161,7 +161,7 @@ def test_figures_of_a_turn():
     status = TurnStatus(lambda: now[0])
     assert status.line("idle", 80) == "idle"
     status.begin(None)
-    assert status.line("streaming", 80) == ("streaming · last - · 0 events · 0/s · silent 0.0 s")
+    assert status.line("streaming", 80) == ("streaming · 0 events · 0/s · silent 0.0 s")
     for seq in range(1, 101):
         now[0] += 0.05
         status.count(SseId(93, seq))

@@ -196,7 +196,7 @@ def test_frames_are_counted_over_connections_and_the_newest_are_kept():
     log.receive(b"", reconnects=1)
     log.receive(b"data: " + b"x" * (16 * 1024 * 1024) + b"\n\n", reconnects=1)
     assert [each.what for each in log.frames] == [
-        "connection 2",
+        "another connection",
         "skipped: an event of more than 16777216 bytes",
     ]
 
