@@ -177,7 +177,7 @@ class SyncScriptedSource(_Script):
 
 
 async def check_transport(connect: Callable[..., Any], *, seconds: float = 5.0) -> None:
-    """Run a transport against a server on loopback, and check what comes of it.
+    """Run a transport against a server on loopback, and check what it gives and raises.
 
     ``connect(url, json=…)`` returns what ``stream_turn`` of an adapter returns: an async context
     manager that gives a stream such as ``TurnStream``, or a sync one that gives a
@@ -186,8 +186,11 @@ async def check_transport(connect: Callable[..., Any], *, seconds: float = 5.0) 
         async with httpx.AsyncClient() as client:
             await check_transport(functools.partial(stream_turn, client))
 
-    The server runs in threads, the transport on the event loop of the caller. A transport that does
-    not read, or does not close, is waited for up to ``seconds`` (float) at each such place.
+    If it takes ``event_timeout`` or ``read_timeout`` (seconds), or any option, the checks of these
+    timeouts run too.
+
+    The server runs in threads, the transport on the event loop of the caller. Where a transport
+    does not read, does not close or does not time out, the server waits up to ``seconds`` (float).
 
     Raises AssertionError with a line for each check that failed; TypeError if ``connect`` returns
     anything else.

@@ -1,15 +1,10 @@
-"""The checks of ``check_transport``: what the server does, and what the client must see of it.
-
-They are written for async streams. A sync stream gets the face of one; nothing in it ever waits, so
-the same checks run through without an event loop.
-"""
+"""The checks of ``check_transport``: what the server does, and what the client must see of it."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ratatoskr_proto import (
     Event,
@@ -23,128 +18,46 @@ from ratatoskr_proto import (
     encode_event,
 )
 
+from .client import (
+    MAX_EVENTS,
+    MESSAGE,
+    Client,
+    Counted,
+    Misuse,
+    RuleBroken,
+    SyncFace,
+    compare,
+    compare_error,
+    read,
+    require,
+)
 from .server import (
     CHUNKED,
     DONE,
     EMPTY,
+    KEEP_ALIVES,
     LAST_CHUNK,
     ONE,
     TURN,
     TWO,
     CheckServer,
     Peer,
-    Visit,
     chunk,
     frame,
     gzip,
     head,
     sends,
+    sends_a_head_that_drips,
     sends_and_resets,
     sends_bytes,
+    sends_keep_alives_for_ever,
     sends_nonsense_and_stays_open,
     stays_open,
     waits_between_events,
 )
 
-_MESSAGE = {"message": "Grüße"}
-_MAX_EVENTS = 100  # no check sends as many
-
-
-class Misuse(Exception):
-    """What ``connect`` returned is no stream that could be checked."""
-
-
-class RuleBroken(Exception):
-    """A transport did not do what it must."""
-
-
-def require(condition: object, message: str) -> None:
-    """Raise RuleBroken unless the condition holds."""
-    if not condition:
-        raise RuleBroken(message)
-
-
-class _SyncFace:
-    """A sync stream with the face of an async one."""
-
-    def __init__(self, manager: Any) -> None:
-        self._manager = manager
-
-    async def __aenter__(self) -> Self:
-        self._stream = self._manager.__enter__()
-        return self
-
-    async def __aexit__(self, *error: Any) -> Any:
-        return self._manager.__exit__(*error)
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Any:
-        try:
-            return next(self._stream)
-        except StopIteration:
-            raise StopAsyncIteration from None
-
-    async def aclose(self) -> None:
-        self._stream.close()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-
-class Client:
-    """Opens the streams of one check."""
-
-    def __init__(
-        self, connect: Callable[..., Any], server: CheckServer, check: Check, sync_only: bool
-    ) -> None:
-        self._connect = connect
-        self._server = server
-        self._sync_only = sync_only
-        self._url, self.visit = server.expect(check.serve)
-
-    def open(self) -> Any:
-        """An async context manager that gives the stream."""
-        return self._open(self._url)
-
-    def _open(self, url: str) -> Any:
-        manager = self._connect(url, json=_MESSAGE)
-        if hasattr(manager, "__aenter__"):
-            if self._sync_only:
-                raise Misuse("connect() returns an async stream; use 'await check_transport(...)'")
-            return manager
-        if hasattr(manager, "__enter__"):
-            return _SyncFace(manager)
-        raise Misuse(f"connect() must return a context manager, not {type(manager).__name__}")
-
-    async def require_closed(self) -> None:
-        """Fail unless the server sees the connection closed.
-
-        The server tells by a stream of its own, so that the client's event loop can run meanwhile.
-        """
-
-        def tell(peer: Peer) -> None:
-            answer = "yes" if self.visit.closed.wait(self.visit.seconds) else "no"
-            peer.send(CHUNKED + chunk(frame(1, answer) + DONE) + LAST_CHUNK)
-
-        url, _ = self._server.expect(tell)
-        async with self._open(url) as turn:
-            event = await anext(aiter(turn))
-            require(getattr(event, "text", "") == "yes", "the connection was not closed")
-
-
-async def _read(turn: Any, visit: Visit) -> tuple[list[Event], RatatoskrError | None]:
-    """Read a stream to its end, telling the server of each event."""
-    events: list[Event] = []
-    try:
-        async for event in turn:
-            events.append(event)
-            visit.go_on.set()
-            require(len(events) < _MAX_EVENTS, "the stream does not end")
-    except RatatoskrError as error:
-        return events, error
-    return events, None
+_PIECES = 16  # of 64 KiB, that a few bytes of gzip stand for
+_SHORT = 0.1  # seconds: a timeout that is meant to pass
 
 
 Run: TypeAlias = Callable[[Client], Awaitable[None]]
@@ -160,16 +73,16 @@ def _gives(body: bytes, error: RatatoskrError | None = None) -> Run:
 
     async def run(client: Client) -> None:
         async with client.open() as turn:
-            events, got = await _read(turn, client.visit)
-            _compare(events, expected)
-            _compare_error(got, error)
+            events, got = await read(turn, client.visit)
+            compare(events, expected)
+            compare_error(got, error)
             require(not client.visit.late, "an event was held back until the next one was sent")
             last_id = expected[-1].sse_id if expected else None
             require(turn.last_sse_id == last_id, "last_sse_id is not that of the last event")
             state = TurnState.DONE if error is None else TurnState.FAILED
             require(turn.state is state, f"the state is {turn.state}, not {state}")
             for _ in range(2):
-                more, again = await _read(turn, client.visit)
+                more, again = await read(turn, client.visit)
                 require(more == [], "events came after the end")
                 require(got is None or again is not got, "the same error object was raised twice")
                 require(again == got, f"then came {again!r} in place of {got!r}")
@@ -185,30 +98,11 @@ def _fails(error: SseConnectFailed) -> Run:
             async with client.open():
                 pass
         except RatatoskrError as got:
-            _compare_error(got, error)
+            compare_error(got, error)
         else:
             raise RuleBroken(f"no error on entering, where {error!r} was due")
 
     return run
-
-
-def _compare(events: list[Event], expected: list[Event]) -> None:
-    require(events == expected, f"the events are {events!r}, not {expected!r}")
-
-
-def _compare_error(got: RatatoskrError | None, expected: RatatoskrError | None) -> None:
-    if got is None or expected is None:
-        require(got is expected, f"it ended with {got!r}, not with {expected!r}")
-        return
-    same = type(got) is type(expected)
-    for name in expected.__match_args__:
-        ours, theirs = getattr(expected, name), getattr(got, name, None)
-        if name == "reason":  # it may hold the name of a foreign exception in brackets
-            theirs = re.sub(r" \(\w+\)", "", str(theirs))
-        same &= theirs == ours
-    require(same, f"it ended with {got!r}, not with {expected!r}")
-    hidden = got.__cause__ is None and got.__context__ is None
-    require(hidden, "another exception stands behind the error")
 
 
 async def _sees_what_it_was_handed(client: Client) -> None:
@@ -220,7 +114,7 @@ async def _sees_what_it_was_handed(client: Client) -> None:
         count = 0
         async for event in turn:
             count += 1
-            require(count <= _MAX_EVENTS, "the stream does not end")
+            require(count <= MAX_EVENTS, "the stream does not end")
             require(turn.last_sse_id == event.sse_id, "last_sse_id is not that of the event")
             require(turn.turn_id == 42, f"the turn_id is {turn.turn_id}")
             state = TurnState.DONE if event.terminal else TurnState.STREAMING
@@ -230,12 +124,12 @@ async def _sees_what_it_was_handed(client: Client) -> None:
 
 async def _asks_for_what_it_was_told(client: Client) -> None:
     async with client.open() as turn:
-        await _read(turn, client.visit)
+        await read(turn, client.visit)
     request_head, _, body = client.visit.request.partition(b"\r\n\r\n")
     lines = [line.lower() for line in request_head.split(b"\r\n")]
     require(lines[0].startswith(b"post "), "the method is not POST")
     require(b"accept: text/event-stream" in lines, "the header Accept: text/event-stream misses")
-    require(body.startswith(b"{") and json.loads(body) == _MESSAGE, "the body is not the JSON")
+    require(body.startswith(b"{") and json.loads(body) == MESSAGE, "the body is not the JSON")
 
 
 async def _closes_when_left(client: Client) -> None:
@@ -261,7 +155,7 @@ async def _closes_on_exception(client: Client) -> None:
 
 async def _closes_after_error(client: Client) -> None:
     async with client.open() as turn:
-        await _read(turn, client.visit)
+        await read(turn, client.visit)
     await client.require_closed()
 
 
@@ -270,10 +164,47 @@ async def _is_closed_by_aclose(client: Client) -> None:
         event = await anext(aiter(turn))
         await turn.aclose()
         for _ in range(2):
-            more, error = await _read(turn, client.visit)
-            _compare(more, [])
-            _compare_error(error, SseConnectionDropped(event.sse_id, "closed"))
+            more, error = await read(turn, client.visit)
+            compare(more, [])
+            compare_error(error, SseConnectionDropped(event.sse_id, "closed"))
         await client.require_closed()
+
+
+async def _ends_after_the_event_timeout(client: Client) -> None:
+    if not client.takes("event_timeout"):
+        return
+    async with client.open(event_timeout=_SHORT) as turn:
+        events, error = await read(turn, client.visit)
+    require([event.sse_id for event in events] == [(42, 1)], f"the events are {events!r}")
+    # Whether a keep-alive was cut in half at that moment is a matter of chance.
+    reason = getattr(error, "reason", "").partition(";")[0]
+    require(reason == "event timeout", f"it ended with {error!r}, not with an event timeout")
+
+
+async def _lets_others_run(client: Client) -> None:
+    async with client.open() as turn:
+        await anext(aiter(turn))
+        counted = Counted(anext(aiter(turn)))
+        await counted
+        if isinstance(turn, SyncFace):
+            return  # there are no others
+        turns = f"{counted.turns} times while it decoded {_PIECES} pieces of 64 KiB"
+        require(counted.turns >= _PIECES - 1, f"the event loop ran {turns}")
+
+
+async def _waits_for_no_dripping_head(client: Client) -> None:
+    timeouts = {"event_timeout": _SHORT, "read_timeout": _SHORT}
+    opening = client.open(**timeouts)
+    # A sync client of httpx only has a timeout for each read, and an event timeout is for later.
+    if isinstance(opening, SyncFace) or not any(map(client.takes, timeouts)):
+        return
+    try:
+        async with opening:
+            pass
+    except RatatoskrError as got:
+        compare_error(got, SseConnectFailed(None, "", "read timeout"))
+    else:
+        raise RuleBroken("no error on entering, though the head took longer than the timeout")
 
 
 class Check(NamedTuple):
@@ -329,6 +260,17 @@ CHECKS = (
     Check("a body cut in an event", sends(CHUNKED, chunk(ONE + TWO[:9])), _gives(ONE, _lost)),
     Check("a body shorter than its length", sends(_length, ONE), _gives(ONE, _cut)),
     Check(
+        "keep-alives for ever",
+        sends_keep_alives_for_ever,
+        _ends_after_the_event_timeout,
+    ),
+    Check(
+        "many keep-alives in a few bytes",
+        sends(head(b"Content-Encoding: gzip"), gzip(ONE, KEEP_ALIVES * _PIECES, TWO, DONE)),
+        _lets_others_run,
+    ),
+    Check("a head that drips", sends_a_head_that_drips, _waits_for_no_dripping_head),
+    Check(
         "a connection that is reset",
         sends_and_resets,
         _gives(ONE, SseConnectionDropped(SseId(42, 1), "reset")),
@@ -358,7 +300,7 @@ async def run_checks(connect: Callable[..., Any], seconds: float, sync_only: boo
     with CheckServer(seconds) as server:
         for check in CHECKS:
             try:
-                await check.run(Client(connect, server, check, sync_only))
+                await check.run(Client(connect, server, check.serve, sync_only))
             except Misuse as misuse:
                 raise TypeError(str(misuse)) from None
             except RuleBroken as failure:

@@ -7,6 +7,7 @@ import json
 import socket
 import struct
 import threading
+import time
 import zlib
 from collections.abc import Callable
 from typing import Self
@@ -153,6 +154,8 @@ DONE = encode_event('{"type": "done"}', id="42:3")
 TURN = ONE + TWO + DONE
 CHUNKED = head(b"Transfer-Encoding: chunked")
 LAST_CHUNK = chunk(b"")
+KEEP_ALIVES = b": still here, though there is nothing to say about anything now\n" * 1024  # 64 KiB
+DRIP_SECONDS = 0.01
 
 
 def sends(*pieces: bytes) -> Callable[[Peer], None]:
@@ -183,6 +186,23 @@ def stays_open(peer: Peer) -> None:
 def sends_nonsense_and_stays_open(peer: Peer) -> None:
     peer.send(CHUNKED + chunk(ONE + encode_event("{", id="42:2")))
     peer.wait_for_close()
+
+
+def sends_keep_alives_for_ever(peer: Peer) -> None:
+    """As fast as the client takes them, until it leaves or its time is up."""
+    peer.send(CHUNKED + chunk(ONE))
+    end = time.monotonic() + peer.visit.seconds
+    while time.monotonic() < end:
+        peer.send(chunk(KEEP_ALIVES))
+
+
+def sends_a_head_that_drips(peer: Peer) -> None:
+    """A byte at a time, until the client leaves or its time is up."""
+    end = time.monotonic() + peer.visit.seconds
+    drops = iter(b"HTTP/1.1 200 OK\r\nX-Filler: " + b"a" * 4096)
+    while time.monotonic() < end and not peer.visit.closed.wait(DRIP_SECONDS):
+        peer.send(bytes([next(drops)]))
+    peer.send(bytes(drops) + b"\r\n" + CHUNKED.partition(b"\r\n")[2] + chunk(TURN) + LAST_CHUNK)
 
 
 def gzip(*pieces: bytes) -> bytes:

@@ -24,8 +24,10 @@ SECONDS = 0.2  # how long the server waits for those that are broken on purpose
 def only(monkeypatch):
     """Runs a single check, since a full run on each broken transport would only take longer."""
 
+    every = checks.CHECKS
+
     def choose(name):
-        [check] = [check for check in checks.CHECKS if check.name == name]
+        [check] = [check for check in every if check.name == name]
         monkeypatch.setattr(checks, "CHECKS", [check])
 
     return choose
@@ -44,6 +46,51 @@ def test_every_adapter_passes(adapter):
         adapter.run(check_with_client)
     else:
         adapter.run(check_transport, adapter.module.stream_turn)
+
+
+def test_connect_that_takes_no_timeouts_is_not_checked_for_them(only):
+    def connect(url, json):
+        return stream_turn(url, json=json)
+
+    for check in ("keep-alives for ever", "a head that drips"):
+        only(check)
+        anyio.run(check_transport, connect)
+
+
+def test_connect_that_does_not_tell_what_it_takes_may_be_checked(only):
+    only("the request")
+
+    class Connect:
+        __signature__ = "unknown"
+
+        def __call__(self, url, json):
+            return stream_turn(url, json=json)
+
+    anyio.run(check_transport, Connect())
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_run_can_be_cancelled_while_it_counts(backend, only):
+    only("many keep-alives in a few bytes")
+
+    class Hangs(Transport):
+        entered = False
+
+        async def __anext__(self):
+            if Hangs.entered:
+                scope.cancel()
+                await anyio.sleep_forever()
+            Hangs.entered = True
+            return await super().__anext__()
+
+    async def main():
+        nonlocal scope
+        with anyio.CancelScope() as scope:
+            await check_transport(Hangs)
+        assert scope.cancelled_caught
+
+    scope = None
+    anyio.run(main, backend=backend)
 
 
 def test_sync_stream_may_be_checked_in_async_code(only):
@@ -255,6 +302,37 @@ class EndsWellWhenClosed(Transport):
         await super().aclose()
 
 
+class KnowsNoEventTimeout(Transport):
+    def __init__(self, url, event_timeout=None, **options):
+        super().__init__(url, **options)
+
+
+class LetsNobodyRun(Transport):
+    """It blocks the event loop."""
+
+    def __init__(self, url, **options):
+        self.client = httpx.Client(trust_env=False)
+        self.stream = stream_turn_sync(self.client, url, **options)
+
+    async def __aenter__(self):
+        self.stream.__enter__()
+        return self
+
+    async def __anext__(self):
+        try:
+            return next(self.stream)
+        except StopIteration:
+            raise StopAsyncIteration from None
+
+    async def aclose(self):
+        self.client.close()
+
+
+class WaitsForAnyHead(Transport):
+    def __init__(self, url, event_timeout=None, read_timeout=None, **options):
+        super().__init__(url, **options)
+
+
 @pytest.mark.parametrize(
     ("broken", "check"),
     [
@@ -277,6 +355,9 @@ class EndsWellWhenClosed(Transport):
         (SwallowsExceptionsOfTheCaller, "an exception closes the connection: an exception of"),
         (HangsUpBeforeItHasAsked, "no answer: raised OSError: hung up"),
         (EndsWellWhenClosed, "aclose() closes the stream: it ended with None"),
+        (KnowsNoEventTimeout, "keep-alives for ever: it ended with"),
+        (LetsNobodyRun, "many keep-alives in a few bytes: the event loop ran 0 times"),
+        (WaitsForAnyHead, "a head that drips: no error on entering"),
     ],
     ids=lambda value: value.__name__ if isinstance(value, type) else "",
 )
