@@ -18,7 +18,16 @@ from ._errors import (
     SseConnectionDropped,
     TurnIdFlip,
 )
-from ._events import DEFAULT_EVENT_TYPES, Done, Event, EventTypes, ServerError, Text, Unknown
+from ._events import (
+    DEFAULT_EVENT_TYPES,
+    Done,
+    Event,
+    EventTypes,
+    Reasoning,
+    ServerError,
+    Text,
+    Unknown,
+)
 from ._reconnect import GiveUp, Reconnector, ReconnectPolicy, Wait, is_retryable
 from ._sse_id import SseId
 from ._turn import TurnDecoder, TurnItem, TurnState
@@ -46,6 +55,7 @@ __all__ = [
     "ProtocolError",
     "RatatoskrError",
     "Reason",
+    "Reasoning",
     "ReconnectPolicy",
     "Reconnector",
     "ServerError",

@@ -4,31 +4,31 @@ The clauses named here are those of the WHATWG HTML standard, section 9.2 "Serve
 choices where it leaves room, and the size limit, are described in docs/wire.md.
 
 How it works. Every chunk is first made into bytes in which LF is the only line end, so nothing
-below that knows of CR, and nothing ever waits for a byte that may not come. Then there are two ways
-to go on:
+below that knows of CR, and nothing ever waits for a byte that may not come. Lines are read as they
+end, many at once, in ``_read_lines``. Only where the next bytes may pass the size limit,
+``_receive_limited`` goes line by line.
 
-- Where nothing can be too large, all lines up to the last blank line are decoded and read at once.
-- Else, and behind that blank line, ``_receive_lines`` takes line by line. It is the only place that
-  can meet the limit, and with it ``_skip``, which drops the rest of a block that was too large.
-
-Lines are read in one place only, ``_receive_text``. What is unfinished is kept as bytes in one
-buffer, never as an object a line, and no byte of it is scanned twice for a line end.
+Of an unfinished event no lines are kept, only what they say: the data in one buffer, the type, the
+id, and how many bytes they were. So the blank line costs one decode of that buffer. What is kept
+must not grow, or the limit would not bound it; so it is kept as the bytes that came.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+import enum
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, overload
 
+from . import _arguments
 from ._errors import EventTooLarge
+from ._typing import TypeVar
 
 DEFAULT_MAX_EVENT_BYTES = 16 * 1024 * 1024
 MAX_RETRY_DIGITS = 4300
 
 _BOM = b"\xef\xbb\xbf"
-_COLON = ord(":")
 _CR = ord("\r")
 _LF = ord("\n")
-_WINDOW = 256 * 1024  # bytes decoded at once: bounds what one huge chunk costs on top of itself
+_WINDOW = 32 * 1024  # bytes read at once: bounds the memory that many short lines take
 _DIGITS_AT_ONCE = 600  # below 640, the lowest value that sys.set_int_max_str_digits() takes
 
 
@@ -53,20 +53,69 @@ class Comment(NamedTuple):
 
 WireItem: TypeAlias = ServerSentEvent | Comment | EventTooLarge
 
+#: What the decoder puts out: no comments, unless they are asked for.
+Item = TypeVar("Item", default=WireItem, covariant=True)
+
 _new_tuple = tuple.__new__  # a NamedTuple's own __new__ is a Python call, three times as slow
 
 
-class EventStreamDecoder:
+class _Place(enum.Enum):
+    """Where in the stream the next byte stands."""
+
+    START = enum.auto()  # at its start, where a BOM may stand
+    INSIDE = enum.auto()
+    AFTER_CR = enum.auto()  # after a CR, which has ended its line; an LF would belong to it
+    END = enum.auto()  # nowhere: the stream has ended
+
+
+_INSIDE = _Place.INSIDE
+
+
+class EventStreamDecoder(Generic[Item]):
     """Decodes one event stream, to the letter of the standard, without any I/O.
 
     ``max_event_bytes`` (int >= 1) limits the size of one event in bytes; see docs/wire.md for how
-    it is counted. ``last_event_id`` (str) is the id to start from, that of the connection before.
-    With ``comments=True`` comments come out too. With ``flush_unfinished=True`` an event that only
-    lacks its last line ends comes out at the end of the stream.
+    it is counted. ``last_event_id`` (str) is the id to start from, as the connection before left
+    it. With ``comments=True`` comments come out too. With ``flush_unfinished=True`` an event that
+    only lacks its last line ends comes out at the end of the stream.
 
     The output is the same however the stream was cut into chunks. Use a new decoder for each
     connection.
     """
+
+    #: What it is written in: ``"python"``.
+    implementation: ClassVar[str] = "python"
+    # What FrameDecoder does in another way.
+    _frame_type: ClassVar[type[tuple[Any, ...]]] = ServerSentEvent
+    _shows_retries: ClassVar[bool] = False
+
+    @overload
+    def __init__(
+        self: EventStreamDecoder[ServerSentEvent | EventTooLarge],
+        max_event_bytes: int = ...,
+        last_event_id: str = ...,
+        comments: Literal[False] = ...,
+        flush_unfinished: bool = ...,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: EventStreamDecoder[WireItem],
+        max_event_bytes: int = ...,
+        last_event_id: str = ...,
+        *,
+        comments: bool,
+        flush_unfinished: bool = ...,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: EventStreamDecoder[WireItem],
+        max_event_bytes: int,
+        last_event_id: str,
+        comments: bool,
+        flush_unfinished: bool = ...,
+    ) -> None: ...
 
     def __init__(
         self,
@@ -76,37 +125,25 @@ class EventStreamDecoder:
         flush_unfinished: bool = False,
     ) -> None:
         """Raises TypeError or ValueError for an argument that is not as described above."""
-        if not isinstance(max_event_bytes, int) or isinstance(max_event_bytes, bool):
-            raise TypeError(f"max_event_bytes must be an int, not {type(max_event_bytes).__name__}")
-        if max_event_bytes < 1:
-            raise ValueError(f"max_event_bytes must be at least 1, not {max_event_bytes}")
-        if not isinstance(last_event_id, str):
-            raise TypeError(f"last_event_id must be a str, not {type(last_event_id).__name__}")
-        for name, value in (("comments", comments), ("flush_unfinished", flush_unfinished)):
-            if not isinstance(value, bool):
-                raise TypeError(f"{name} must be True or False, not {value!r}")
-        self._max_event_bytes = max_event_bytes
+        self._max_event_bytes = _arguments.integer("max_event_bytes", max_event_bytes, least=1)
         self._window = min(max_event_bytes, _WINDOW)
-        self._comments = comments
-        self._flush_unfinished = flush_unfinished
-        self._last_event_id = last_event_id
+        self._last_event_id = _arguments.text("last_event_id", last_event_id)
+        self._comments = _arguments.flag("comments", comments)
+        self._flush_unfinished = _arguments.flag("flush_unfinished", flush_unfinished)
         self._retry_ms: int | None = None
-        self._closed = False
-        # Of _normalise: the bytes so far if they may yet be a BOM, None once that is settled, and
-        # whether the LF that may come next belongs to a CR that has ended its line already.
-        self._start: bytes | None = b""
-        self._after_cr = False
-        # The unfinished block: its finished lines but for comments, each with its LF, then the
-        # unfinished line, which begins at _line_start. So _line_start is also what the contract
-        # of the limit calls "held".
-        self._buffer = bytearray()
-        self._line_start = 0
-        # Of _skip: whether a block that was too large is being dropped, and whether its current
-        # line has begun, so that an LF would end that line and not the block.
+        self._place = _Place.START
+        # The unfinished line; at the start of the stream, bytes that may become a BOM.
+        self._line = bytearray()
+        # What the finished lines of the unfinished event say: the data, each line of it with an LF,
+        # the type and the id. And the number of their bytes, "held" in docs/wire.md.
+        self._data = bytearray()
+        self._event = b""
+        self._id: bytes | None = None
+        self._held = 0
+        # Whether an event that was too large is being dropped, and whether a line of it has begun,
+        # so that an LF would end that line and not the event.
         self._skipping = False
         self._line_begun = False
-        # Whether the next byte belongs to a line and is no matter for _normalise or _skip.
-        self._plain = False
 
     @property
     def last_event_id(self) -> str:
@@ -121,14 +158,14 @@ class EventStreamDecoder:
     @property
     def pending(self) -> bool:
         """Whether bytes of an unfinished line or block are held."""
-        return bool(self._buffer or self._start)
+        return bool(self._held or self._line)
 
     @property
     def over(self) -> bool:
         """Whether nothing more will come out: after ``receive_eof()``, and only then."""
-        return self._closed
+        return self._place is _Place.END
 
-    def receive_data(self, chunk: bytes | bytearray | memoryview) -> list[WireItem]:
+    def receive_data(self, chunk: bytes | bytearray | memoryview) -> list[Item]:
         """Take the next bytes and return what they complete, in order: events, ``EventTooLarge``
         and, if asked for, comments.
 
@@ -136,18 +173,28 @@ class EventStreamDecoder:
         ``EventTooLarge`` the decoder goes on with the next block. Raises TypeError if ``chunk`` is
         not bytes-like, RuntimeError for data that comes after ``receive_eof()``.
         """
-        if self._plain and type(chunk) is bytes and _LF not in chunk and _CR not in chunk:
-            # A part of a line is only put aside: nothing else is quick enough for small chunks.
-            buffer = self._buffer
-            buffer += chunk
-            if len(buffer) <= self._max_event_bytes:
-                return []
-            # Too large, with this chunk or with it twice; the general way drops it and says so.
-        items: list[WireItem] = []
-        self._feed(chunk, items)
+        items: list[Any] = []
+        data = chunk if type(chunk) is bytes else _arguments.chunk(chunk)
+        if self._place is not _INSIDE or data.endswith(b"\r"):
+            if not data:
+                return items
+            if self.over:
+                raise RuntimeError("receive_data() was called with data after receive_eof()")
+            data = self._normalise(data)
+        elif _CR in data:
+            data = _with_lf(data)
+        window = self._window
+        if len(data) <= window:
+            if data.endswith(b"\n\n") and not (self._line or self._held or self._skipping):
+                self._read_lines(data, items)  # whole events, as servers flush them
+            else:
+                self._receive_piece(data, items)
+        else:
+            for start in range(0, len(data), window):
+                self._receive_piece(data[start : start + window], items)
         return items
 
-    def receive_eof(self, reason: str = "end of stream") -> list[WireItem]:
+    def receive_eof(self, reason: str = "end of stream") -> list[Item]:
         """Say that the stream has ended, for whatever ``reason`` (str); calling it again is
         harmless. Raises TypeError if ``reason`` is not a str.
 
@@ -156,74 +203,53 @@ class EventStreamDecoder:
         Only with ``flush_unfinished``, and for the reason ``"end of stream"``, the end counts as
         the missing line ends. Look at ``pending`` before, to learn whether an event was unfinished.
         """
-        if not isinstance(reason, str):
-            raise TypeError(f"reason must be a str, not {type(reason).__name__}")
-        items: list[WireItem] = []
-        if self._flush_unfinished and reason == "end of stream" and not self._closed:
-            self._feed(b"\n\n", items)
-        self._closed = True
-        self._plain = False
-        self._start = None
-        self._clear()
+        _arguments.text("reason", reason)
+        items: list[Item] = []
+        if self._flush_unfinished and reason == "end of stream" and not self.over:
+            items = self.receive_data(b"\n\n")
+        self._place = _Place.END
+        self._forget_event()
         return items
 
-    # Within the package. The turn layer derives from this class, and takes text in `_receive_text`.
+    def _normalise(self, data: bytes) -> bytes:
+        """Return the data with LF as its only line end and without the leading BOM.
 
-    def _feed(self, chunk: bytes | bytearray | memoryview, out: Any) -> None:
-        """As ``receive_data``, with ``out`` for what comes out: here a list to append to."""
-        data = chunk if type(chunk) is bytes else as_bytes(chunk)
-        if not self._plain:
-            if not data:
-                return
-            if self._closed:
-                raise RuntimeError("receive_data() was called with data after receive_eof()")
-            data = self._normalise(data)
-        elif _CR in data:
-            data = self._normalise(data) if data.endswith(b"\r") else _with_lf(data)
-        size = len(data)
-        if size > self._window:
-            for start in range(0, size, self._window):
-                if self._receive_piece(data[start : start + self._window], out):
-                    return
-        elif self._plain and not self._buffer and data.endswith(b"\n\n"):
-            # Whole events, as servers flush them.
-            self._receive_text(data[:-1].decode("utf-8", "replace"), out)
-        else:
-            self._receive_piece(data, out)
+        A CR ends its line at once: if it is the last byte, an LF that opens the next chunk is
+        dropped then.
+        """
+        if self._place is _Place.AFTER_CR:
+            data = data.removeprefix(b"\n")
+        elif self._place is _Place.START:
+            data = bytes(self._line) + data
+            self._line.clear()
+            if len(data) < len(_BOM) and _BOM.startswith(data):
+                self._line += data
+                return b""
+            data = data.removeprefix(_BOM)
+        self._place = _Place.AFTER_CR if data.endswith(b"\r") else _INSIDE
+        return _with_lf(data)
 
-    def _dispatch_too_large(self, out: Any) -> bool:
-        """Put out the error in place of an event; return whether nothing that follows is wanted."""
-        out.append(EventTooLarge(self._max_event_bytes))
-        return False
-
-    # Each of the following returns whether nothing that follows is wanted.
-
-    def _receive_piece(self, data: bytes, out: Any) -> bool:
+    def _receive_piece(self, data: bytes, items: list[Any]) -> None:
         """Take the next bytes, no more than a window of them."""
-        buffer = self._buffer
-        if self._skipping or len(buffer) + len(data) > self._max_event_bytes:
-            return self._receive_lines(data, out)
-        end = data.rfind(b"\n\n") + 1
-        if end:
-            # LF is never a part of another character in UTF-8, so lines decoded together give the
-            # same text as one by one.
-            if buffer:
-                buffer += data[:end]
-                text = buffer.decode("utf-8", "replace")
-                self._clear()
-            else:
-                text = data[:end].decode("utf-8", "replace")
-            if self._receive_text(text, out):
-                return True
-            data = data[end + 1 :]
-        if _LF in data:
-            return self._receive_lines(data, out)
-        buffer += data
-        return False
+        line = self._line
+        if self._skipping or self._held + len(line) + len(data) > self._max_event_bytes:
+            self._receive_limited(data, items)
+            return
+        end = data.rfind(b"\n")
+        if end == -1:
+            line += data
+            return
+        if line:
+            line += data[:end]
+            self._read_lines(line, items)
+            line.clear()
+        else:
+            self._read_lines(data[:end], items)
+        line += data[end + 1 :]
 
-    def _receive_lines(self, data: bytes, out: Any) -> bool:
-        """Take line by line, with a look at the limit and at what counts at once."""
-        buffer = self._buffer
+    def _receive_limited(self, data: bytes, items: list[Any]) -> None:
+        """Take line by line, with a look at the limit."""
+        line = self._line
         position = 0
         while position < len(data):
             if self._skipping:
@@ -231,38 +257,23 @@ class EventStreamDecoder:
                 continue
             newline = data.find(b"\n", position)
             end = len(data) if newline == -1 else newline
-            length = len(buffer) - self._line_start + end - position
-            if length and self._line_start + length > self._max_event_bytes:
-                self._clear()
+            length = len(line) + end - position
+            # An empty line is never too large, since it ends the event.
+            if length and self._held + length > self._max_event_bytes:
+                self._forget_event()
                 self._skipping = self._line_begun = True
-                if self._dispatch_too_large(out):
-                    return True
+                items.append(EventTooLarge(self._max_event_bytes))
                 position = end
                 continue
-            buffer += data[position:end]
+            line += data[position:end]
             if newline == -1:
-                break
+                return
             position = newline + 1
-            if not length:
-                text = buffer.decode("utf-8", "replace")
-                self._clear()
-                if self._receive_text(text, out):
-                    return True
-            elif buffer[self._line_start] == _COLON:
-                self._receive_text(buffer[self._line_start :].decode("utf-8", "replace"), out)
-                del buffer[self._line_start :]
-            else:
-                if buffer.startswith(b"retry", self._line_start):
-                    # Counts now. That the whole block says it once more later on is harmless.
-                    self._receive_text(buffer[self._line_start :].decode("utf-8", "replace"), out)
-                buffer += b"\n"
-                self._line_start = len(buffer)
-        if self._skipping:
-            self._plain = False
-        return False
+            self._read_lines(line, items)
+            line.clear()
 
     def _skip(self, data: bytes, position: int) -> int:
-        """Drop what is left of a block that was too large, with the blank line that ends it.
+        """Drop what is left of an event that was too large, with the blank line that ends it.
 
         Returns the position to go on from.
         """
@@ -276,67 +287,137 @@ class EventStreamDecoder:
         self._skipping = False
         return end + 2
 
-    def _receive_text(self, text: str, out: Any) -> bool:
-        """Read lines, each with its LF, and put out what they become. Behind the last LF stands
-        nothing if that line ends a block, so that the blank line is there.
+    def _read_lines(self, source: bytes | bytearray, items: list[Any]) -> None:
+        """Read finished lines, the last one without its LF, and put out what they complete.
 
         Clauses "Parsing an event stream" (fields) and "Interpreting an event stream" (dispatch).
         """
-        # A data line, alone or behind an id: all that many servers ever send, one in each chunk.
-        first, last = text.find("\n"), len(text) - 1
-        if first == last:
-            if text.startswith("data: "):
-                item = ("message", text[6:-1], self._last_event_id)
-                out.append(_new_tuple(ServerSentEvent, item))
-                return False
-        elif text.startswith("data: ", first + 1) and text.find("\n", first + 1) == last:
-            id = text[4:first]
-            if text.startswith("id: ") and "\0" not in id:
-                self._last_event_id = id
-                out.append(_new_tuple(ServerSentEvent, ("message", text[first + 7 : -1], id)))
-                return False
-        event = ""
+        # LF is never a part of another character in UTF-8, so lines decoded together give the same
+        # text as one by one. An invalid byte becomes a surrogate that stands for it, until the
+        # event is put out.
+        try:
+            text = source.decode()
+            valid = True
+        except UnicodeDecodeError:
+            text = source.decode("utf-8", "surrogateescape")
+            valid = False
+        event, id = "", None  # what this event says; its id counts from its blank line on
+        as_it_is = valid
+        if self._held:
+            event = _text(self._event)
+            id = None if self._id is None else _text(self._id)
+            as_it_is = False
+        elif valid and text.endswith("\n\n") and self._read_event(text, items):
+            return
+        last_event_id, frame_type = self._last_event_id, self._frame_type
         data: str | None = None
-        more: list[str] = []
+        more: list[str] = []  # further lines of the data
+        commented = False
         for line in text.split("\n"):
-            if line.startswith("data: "):
-                value = line[6:]
-            elif not line:
+            if not line:
+                if not as_it_is:
+                    event, id, data = self._complete(event, id, data, more)
+                    more = []
+                    as_it_is = valid
+                if id is not None:
+                    last_event_id = id
+                    id = None
                 if data is not None:
                     if more:
                         data = "\n".join((data, *more))
                         more = []
-                    item = (event or "message", data, self._last_event_id)
-                    out.append(_new_tuple(ServerSentEvent, item))
+                    frame = (event or "message", data, last_event_id)
+                    items.append(_new_tuple(frame_type, frame))
                     data = None
                 event = ""
                 continue
+            # The usual forms of the usual fields, which a slice reads, then any other line.
+            if line.startswith("data: "):
+                value = line[6:]
             elif line.startswith("id: ") and "\0" not in line:
-                self._last_event_id = line[4:]
+                id = line[4:]
+                continue
+            elif line.startswith("event: "):
+                event = line[7:]
                 continue
             elif line.startswith(":"):
+                commented = True
                 if self._comments:
-                    out.append(Comment(line[1:].removeprefix(" ")))
+                    items.append(Comment(_replaced(line[1:].removeprefix(" "))))
                 continue
             else:
                 field, _, value = line.partition(":")
                 value = value.removeprefix(" ")
                 if field == "id":
                     if "\0" not in value:
-                        self._last_event_id = value
+                        id = value
                 elif field == "event":
                     event = value
                 elif field == "retry":
-                    self._receive_retry(value)
+                    self._receive_retry(value, items)
                 if field != "data":
                     continue
             if data is None:
                 data = value
             else:
                 more.append(value)
-        return False
+        self._last_event_id = last_event_id
+        if not line:
+            self._held = 0
+            return
+        # An unfinished event is left.
+        self._event, self._id = _bytes(event), None if id is None else _bytes(id)
+        if data is not None:
+            self._data += _bytes("\n".join((data, *more, "")))
+        blank = source.rfind(b"\n\n") + 1
+        if blank or source.startswith(b"\n"):
+            self._held = 0
+            source = source[blank + 1 :]
+        self._held += len(source) + 1
+        if commented:  # comments do not count
+            lines = source.split(b"\n")
+            self._held -= sum(len(line) + 1 for line in lines if line.startswith(b":"))
 
-    def _receive_retry(self, value: str) -> None:
+    def _read_event(self, text: str, items: list[Any]) -> bool:
+        """Read the text, whole events, if it is but one, with its data on one line and in the last
+        line, as most servers flush them; return whether it is. That spares the list of lines.
+        """
+        event, id = "", self._last_event_id
+        position, last = 0, len(text) - 2
+        while True:
+            end = text.find("\n", position)
+            if text.startswith("data: ", position):
+                if end != last:
+                    return False
+                self._last_event_id = id
+                frame = (event or "message", text[position + 6 : end], id)
+                items.append(_new_tuple(self._frame_type, frame))
+                return True
+            if text.startswith("id: ", position):
+                id = text[position + 4 : end]
+                if "\0" in id:
+                    return False
+            elif text.startswith("event: ", position):
+                event = text[position + 7 : end]
+            else:
+                return False
+            position = end + 1
+
+    def _complete(
+        self, event: str, id: str | None, data: str | None, more: list[str]
+    ) -> tuple[str, str | None, str | None]:
+        """Return the type, the id and the data of an event that began earlier or has invalid bytes,
+        as they are put out: with what is kept of it, and with U+FFFD for the invalid bytes.
+        """
+        if data is not None:
+            self._data += _bytes("\n".join((data, *more, "")))
+        if self._data:
+            del self._data[-1]  # the LF of the last line
+            data = self._data.decode("utf-8", "replace")
+            self._data.clear()
+        return _replaced(event), None if id is None else _replaced(id), data
+
+    def _receive_retry(self, value: str, items: list[Any]) -> None:
         """Take the value of a ``retry`` field if it is a number that Python can be trusted with."""
         if not (value.isascii() and value.isdigit()):
             return
@@ -349,44 +430,54 @@ class EventStreamDecoder:
             piece = digits[start : start + _DIGITS_AT_ONCE]
             number = number * 10 ** len(piece) + int(piece)
         self._retry_ms = number
+        if self._shows_retries:
+            items.append(number)
 
-    def _normalise(self, data: bytes) -> bytes:
-        """Return the data with LF as its only line end and without the leading BOM.
-
-        A CR ends its line at once: if it is the last byte, an LF that opens the next chunk is
-        dropped then.
-        """
-        if self._start is not None:
-            data = self._start + data
-            if len(data) < len(_BOM) and _BOM.startswith(data):
-                self._start = data
-                return b""
-            self._start = None
-            data = data.removeprefix(_BOM)
-        if self._after_cr and data:
-            self._after_cr = False
-            data = data.removeprefix(b"\n")
-        if _CR in data:
-            self._after_cr = data.endswith(b"\r")
-            data = _with_lf(data)
-        self._plain = not (self._after_cr or self._skipping)
-        return data
-
-    def _clear(self) -> None:
-        self._buffer.clear()
-        self._line_start = 0
+    def _forget_event(self) -> None:
+        """Drop what has come of the unfinished event."""
+        self._line.clear()
+        self._data.clear()
+        self._event, self._id, self._held = b"", None, 0
 
 
 def _with_lf(data: bytes) -> bytes:
     """Return the data with LF as its only line end."""
-    data = data.replace(b"\r\n", b"\n")
-    return data.replace(b"\r", b"\n") if _CR in data else data
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
-def as_bytes(chunk: bytes | bytearray | memoryview) -> bytes:
-    """Return a chunk as bytes of our own, or raise TypeError."""
-    if not isinstance(chunk, (bytes, bytearray, memoryview)):
-        raise TypeError(
-            f"receive_data() takes bytes, bytearray or memoryview, not {type(chunk).__name__}"
-        )
-    return bytes(chunk)
+# An invalid byte stands in a text as a surrogate of its own, so no byte is lost on the way.
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _replaced(text: str) -> str:
+    """Return the text with U+FFFD for invalid bytes, as the Encoding Standard has it."""
+    return text if text.isascii() else _bytes(text).decode("utf-8", "replace")
+
+
+Frame: TypeAlias = tuple[str, str, str]
+
+
+class FrameDecoder(EventStreamDecoder[Frame | EventTooLarge | int]):
+    """The wire decoder of the turn layer: it puts out what the turn layer has to see in its place.
+
+    An event is a plain ``(event, data, id)``, since a named tuple takes as long to make as all of
+    its lines to read. A valid ``retry:`` comes out as an int when its line ends.
+    """
+
+    _frame_type = tuple
+    _shows_retries = True
+
+    def __init__(self, max_event_bytes: int, flush_unfinished: bool) -> None:
+        super().__init__(max_event_bytes, flush_unfinished=flush_unfinished)  # type: ignore[misc]
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything but a comment is unfinished."""
+        return bool(self._held) or (bool(self._line) and not self._line.startswith(b":"))

@@ -6,7 +6,7 @@ Exceptions of the stream and of the output are let through.
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from ratatoskr_proto import (
     Comment,
@@ -47,7 +47,7 @@ def decode_turn(
 
 def _turn_items(
     stream: RecordedStream, max_event_bytes: int
-) -> Iterator[tuple[float, list[Event | RatatoskrError]]]:
+) -> Iterator[tuple[float, Sequence[Event | RatatoskrError]]]:
     """Yield the items that each chunk completes; the very last item ended the turn."""
     make_decoder = functools.partial(
         TurnDecoder, loads=json_lines.loads, max_event_bytes=max_event_bytes

@@ -66,7 +66,7 @@ Run: TypeAlias = Callable[[Client], Awaitable[None]]
 def _gives(body: bytes, error: RatatoskrError | None = None) -> Run:
     """The events of this body, then this error, or that of the body itself, or a good end."""
     items = TurnDecoder().receive_data(body)
-    expected = [item for item in items if isinstance(item, Event)]
+    expected: list[Event] = [item for item in items if isinstance(item, Event)]
     for item in items:
         if isinstance(item, RatatoskrError):
             error = item

@@ -35,9 +35,9 @@ def broken(tmp_path, monkeypatch):
     (tmp_path / "my_parser.py").write_text(
         "from ratatoskr_proto import EventStreamDecoder\n"
         "class Parser(EventStreamDecoder):\n"
-        "    def receive_data(self, chunk):\n"
-        "        self._start = None\n"
-        "        return super().receive_data(chunk)\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        super().receive_data(b':\\n')\n"
     )
     monkeypatch.chdir(tmp_path)
     yield "my_parser:Parser"

@@ -1,0 +1,37 @@
+"""Turns of a chat server that numbers its frames: see docs/turn-protocol.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .._events import DEFAULT_EVENT_TYPES, Done, E, Event, EventTypes, ServerError, Text, Unknown
+from .._sse_id import SseId
+from ._dialect import Dialect
+
+
+class TurnDialect(Dialect[E | Unknown]):
+    """The JSON ``type`` of a frame names the event class, in a table."""
+
+    name = "turn"
+
+    def __init__(self, event_types: EventTypes[E]) -> None:
+        self.event_types = event_types
+        self._classes: dict[str, type[Event]] = dict(event_types)  # its get() is no Python code
+
+    def read(self, sse_id: SseId, event: str, body: Any) -> Sequence[E | Unknown]:
+        """Build the event. The field ``event`` plays no part."""
+        if not isinstance(body, dict):
+            raise TypeError("an event is a JSON object")
+        type_name = body["type"]
+        event_class: Any = self._classes.get(type_name)
+        if event_class is not None:
+            return [event_class.from_body(sse_id, body)]
+        if not isinstance(type_name, str):
+            raise TypeError("the type of an event is a string")
+        return [Unknown(type_name, sse_id=sse_id, body=body)]
+
+
+TurnDialect.numbered = True  # no other dialect may set it
+
+TURN: TurnDialect[Text | Done | ServerError] = TurnDialect(DEFAULT_EVENT_TYPES)
