@@ -108,16 +108,6 @@ def test_the_picture_of_the_states_is_that_of_the_table():
     assert draw_states.PICTURE.read_text(encoding="utf-8") == draw_states.draw()
 
 
-def test_what_the_architecture_names_is_there():
-    for row in re.findall(r"^\| \d+ \|.*$", read("ARCHITECTURE.md"), re.MULTILINE):
-        *_, files, names, _ = row.split("|")
-        text = "\n".join(read(file) for file in re.findall(r"`(.*?)`", files))
-        for name in re.findall(r"`(.*?)`", names):
-            assert re.search(rf"(def|class) {name}\b", text), name
-    for file in re.findall(r"`([\w/]+\.py)`", read("ARCHITECTURE.md")):
-        assert (ROOT / file).exists(), file
-
-
 def test_the_quick_start_names_every_extra():
     extras = tomllib.loads(read("pyproject.toml"))["project"]["optional-dependencies"]
     table = re.findall(r"^\| (`.*`) \|", read("docs/index.md"), re.MULTILINE)
