@@ -7,7 +7,15 @@ import re
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
-from ratatoskr_proto import encode_comment, encode_event
+from ratatoskr_proto import (
+    Done,
+    Event,
+    Reasoning,
+    ServerError,
+    Text,
+    encode_comment,
+    encode_event,
+)
 
 # Line ends to str.splitlines(), with which google-genai reads lines; to the standard they are none.
 _LINE_ENDS = re.compile("[\x85\u2028\u2029]")
@@ -43,6 +51,22 @@ class Encoder(ABC):
     def start(self) -> list[Frame]:
         """The frames before the first piece of the answer."""
         return []
+
+    def encode(self, event: Event) -> list[Frame]:
+        """The frames of a ``Text``, ``Reasoning``, ``Done`` or ``ServerError``.
+
+        Raises TypeError for another event.
+        """
+        match event:
+            case Text(text):
+                return self.text(text)
+            case Reasoning(text):
+                return self.reasoning(text)
+            case Done(stop_reason):
+                return self.done(stop_reason)
+            case ServerError(message):
+                return self.error(message)
+        raise TypeError(f"cannot encode {type(event).__name__}")
 
     @abstractmethod
     def text(self, text: str) -> list[Frame]:
