@@ -178,7 +178,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         await self._conversation.aclose()
 
     def on_resize(self, event: events.Resize) -> None:
-        self._show_pending()
+        self.call_later(self._show_status)  # when the app has taken its new size
 
     @work(group="server", exit_on_error=False, description="the demo server")
     async def _serve_worker(self) -> None:
