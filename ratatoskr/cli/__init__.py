@@ -6,6 +6,7 @@ an exit code of ``ExitCode``, never a traceback.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import os
 import sys
@@ -41,6 +42,15 @@ class _Commands(click.Group):
         command: click.Command = getattr(module, name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with a suggestion for a name that is nearly one of ours."""
+        near = difflib.get_close_matches(args[0], _COMMANDS, n=1)
+        if near and args[0] not in _COMMANDS:
+            ctx.fail(f"No such command {args[0]!r}; did you mean {near[0]}?")
+        return super().resolve_command(ctx, args)
+
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="ratatoskr-sse")
@@ -59,6 +69,11 @@ def cli() -> None:
       22   the server broke the protocol
       23   the server sent an error
       130  interrupted
+
+    Completion of commands and options, here for bash, see docs/command-line.md:
+
+    
+      eval "$(_RATATOSKR_COMPLETE=bash_source ratatoskr)"
     """
 
 

@@ -38,6 +38,7 @@ def stream_options(command: F) -> F:
         read_timeout: float,
         event_timeout: float | None,
         max_event_bytes: int,
+        any_type: bool,
         reconnect: bool,
         **kwargs: Any,
     ) -> Any:
@@ -55,6 +56,7 @@ def stream_options(command: F) -> F:
         options = {
             "event_timeout": event_timeout,
             "max_event_bytes": max_event_bytes,
+            "any_media_type": any_type,
             "reconnect": POLICY if reconnect else None,
         }
         return command(*args, connector=connector, stream_options=options, **kwargs)
@@ -103,6 +105,7 @@ _OPTIONS = (
         help="Give up after so long without an event, whatever else comes.",
     ),
     max_event_bytes_option,
+    click.option("--any-type", is_flag=True, help="Read the stream whatever its media type is."),
     click.option(
         "--reconnect",
         is_flag=True,
@@ -124,15 +127,17 @@ class Printer(Protocol):
 
 
 async def show_stream(
-    connector: Connector, printer: Printer, function: str, *args: Any, **options: Any
+    connector: Connector, printer: Printer, function: str, url: str, *args: Any, **options: Any
 ) -> int:
     """Open the stream that an adapter's ``function`` gives, print it, and return the exit code.
 
     Raises CommandError for arguments that the adapter refuses.
     """
     async with connector:
+        if not url.lower().startswith(("http://", "https://")):
+            raise CommandError("the URL must start with http:// or https://")
         try:
-            stream = connector.open(function, *args, on_wait=printer.on_wait, **options)
+            stream = connector.open(function, url, *args, on_wait=printer.on_wait, **options)
         except (TypeError, ValueError) as error:
             raise CommandError(str(error)) from None
         return await printer.show(stream)

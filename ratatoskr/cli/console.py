@@ -29,6 +29,15 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
+def outputs_meet() -> bool:
+    """Whether stdout and stderr go to the same place, such as a terminal or ``2>&1``."""
+    try:
+        out, err = (os.fstat(stream.fileno()) for stream in (sys.stdout, sys.stderr))
+    except (OSError, AttributeError):  # one of them is closed, or is no file
+        return False
+    return os.path.samestat(out, err)
+
+
 def colour_wanted() -> bool:
     """Whether stdout is a terminal with colours that the user has not switched off."""
     unwanted = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"

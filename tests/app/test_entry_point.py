@@ -29,6 +29,15 @@ def test_no_arguments_print_the_help_on_stderr_and_exit_2(capsys):
     assert "decode" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("command", "near"), [("tial", "tail"), ("checkdecoder", "check-decoder"), ("trun", "turn")]
+)
+def test_a_mistyped_command_is_told_what_is_near(capsys, command, near):
+    assert main([command]) == 2
+    said = f"ratatoskr: No such command '{command}'; did you mean {near}?\n"
+    assert capsys.readouterr().err == said
+
+
 def test_the_help_lists_the_exit_codes(capsys):
     main(["--help"])
     text = capsys.readouterr().out

@@ -118,7 +118,7 @@ def test_what_another_try_does_not_change_is_final_at_once(run_main, answer, cod
 
 
 def test_on_a_terminal_the_wait_has_a_line_of_its_own(run_main, monkeypatch):
-    monkeypatch.setattr(show_turn, "is_terminal", lambda stream: True)
+    monkeypatch.setattr(show_turn, "outputs_meet", lambda: True)
     with serving(answering([text(1)], [text(2), DONE, None])) as server:
         run = run_main("turn", server.url, "-m", "Hi", "--reconnect")
     assert run.stdout == b"<1>\n<2>\n"

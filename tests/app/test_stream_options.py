@@ -186,6 +186,7 @@ def test_a_file_of_headers_that_cannot_be_read_is_one_line(refuse, tmp_path, nam
 def test_a_url_that_is_none_is_one_line_that_repeats_nothing(refuse, url):
     line = refuse(url)
     assert line.startswith("ratatoskr: the ")
+    assert "base_url" not in line
     assert "URL" in line
     assert SECRET not in line
 

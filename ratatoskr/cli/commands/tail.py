@@ -32,7 +32,6 @@ from ..show_events import EventsPrinter
 @click.option(
     "--last-event-id", default="", metavar="ID", help="Resume the stream after this event."
 )
-@click.option("--any-type", is_flag=True, help="Read the stream whatever its media type is.")
 @click.option("--max-time", type=ABOVE_0, metavar="SECONDS", help="Stop after so long.")
 @click.option(
     "--event",
@@ -56,7 +55,6 @@ def tail(
     method: str | None,
     data: str | None,
     last_event_id: str,
-    any_type: bool,
     max_time: float | None,
     only: tuple[str, ...],
     times: bool,
@@ -92,8 +90,6 @@ def tail(
     }
     if data is not None:
         options |= request_body(read_body(data), connector.headers)
-    if any_type:
-        options["any_media_type"] = True
     colour = pretty and colour_wanted()
     with recording_to(record) as recorder:
         printer = EventsPrinter(

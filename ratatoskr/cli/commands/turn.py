@@ -54,7 +54,7 @@ def turn(
         raise click.UsageError(UNICODE_NEEDS_JSON)
     with recording_to(record) as recorder:
         lines = JsonLines(unicode=unicode) if as_json else None
-        printer = TurnPrinter(lines=lines, recorder=recorder)
+        printer = TurnPrinter(lines=lines, recorder=recorder, explain=True)
         options = stream_options | {"loads": loads}
         start = functools.partial(show_stream, connector, printer, **options)
         if resume is not None:
