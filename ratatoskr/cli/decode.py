@@ -6,7 +6,7 @@ Exceptions of the stream and of the output are let through.
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence, Sequence
 
 from ratatoskr_proto import (
     Comment,
@@ -33,7 +33,7 @@ def decode_turn(
     With ``times``, an event has the seconds since the first chunk.
     """
     count = 0
-    items: list[Event | RatatoskrError] = []
+    items: Sequence[Event | RatatoskrError] = []
     for seconds, items in _turn_items(stream, max_event_bytes):
         events = [item for item in items if isinstance(item, Event)]
         count += len(events)
