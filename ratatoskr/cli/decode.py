@@ -6,7 +6,7 @@ Exceptions of the stream and of the output are let through.
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator, Sequence, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ratatoskr_proto import (
     Comment,
