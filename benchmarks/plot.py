@@ -19,7 +19,13 @@ def plot(results: Results, file: Path) -> None:
 
     matplotlib.use("svg")
     matplotlib.rcParams.update(
-        {"svg.hashsalt": "ratatoskr", "svg.fonttype": "path", "font.size": 9, "axes.grid": True}
+        {
+            "svg.hashsalt": "ratatoskr",
+            "svg.fonttype": "none",
+            "font.size": 9,
+            "axes.grid": True,
+            "axes.grid.axis": "y",
+        }
     )
     from matplotlib import pyplot
 

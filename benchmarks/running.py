@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from .growth import growth_cells, memory_calls
-from .layers import typed_cell, wire_cell
+from .layers import all_loads, typed_cells, wire_cell
 from .measuring import run_rounds
 from .peers import PEERS, Reader, load_peers
 from .report import Results
@@ -86,6 +86,7 @@ def _make_cells(
 ) -> None:
     if not {"wire", "typed"} & set(plan.layers):
         return
+    loads = all_loads()
     typed_peers = {name: peer for name, peer in loaded.items() if name in TYPED_PEERS}
     makers: list[Callable[[int], Workload]] = [WORKLOADS[name] for name in plan.workloads]
     makers += [partial(recorded, name, frames) for name, frames in plan.files.items()]
@@ -101,11 +102,10 @@ def _make_cells(
             if "wire" in plan.layers:
                 results.wire.append(wire_cell(workload, chunking, loaded))
             if "typed" in plan.layers and name in TYPED_CHUNKINGS:
-                cell = typed_cell(workload, chunking, typed_peers)
-                if cell is None:
-                    results.notes.append(f"{workload.name}, {chunking.name}: no turn, wire only")
-                else:
-                    results.typed.append(cell)
+                cells = typed_cells(workload, chunking, typed_peers, loads)
+                results.typed += cells
+                if not cells:
+                    results.notes.append(f"{workload.name}, {chunking.name}: no answer, wire only")
             advance()
 
 

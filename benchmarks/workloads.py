@@ -1,7 +1,8 @@
 """The streams that are read, and the ways to cut them into chunks.
 
 All of them but model chunks and files are turns of docs/turn-protocol.md, so that one stream serves
-both layers. Each event differs from the one before, as on a real stream.
+both layers. Model chunks are answers of the dialect ``openai-chat`` as they are, and turns once
+they have ids and types. Each event differs from the one before, as on a real stream.
 """
 
 from __future__ import annotations
@@ -98,14 +99,26 @@ def model_chunks(size: int) -> Workload:
 
     As a turn, which needs an id and a type, each body also has ``"type": "text"`` and the text.
     """
+    return _model_stream("model chunks", size, b"")
+
+
+def named_chunks(size: int) -> Workload:
+    """The same with a line ``event:``, as many of these APIs send it."""
+    return _model_stream("model chunks with event:", size, b"event: chunk\n")
+
+
+def _model_stream(name: str, size: int, event: bytes) -> Workload:
     bodies = [{**_model_body(text), "text": text} for text in _first(400, _texts(WORDS, 24))]
-    plain = [b"data: " + json.dumps(_without_text(body)).encode() + b"\n\n" for body in bodies]
+    plain = [
+        event + b"data: " + json.dumps(_without_text(body)).encode() + b"\n\n" for body in bodies
+    ]
     typed = [json.dumps({"type": "text", **body}, separators=(",", ":")) for body in bodies]
     number = max(1, size // len(plain[0]))
+    turn = (event + _frame(index + 1, typed[index % 400]) for index in range(number))
     return Workload(
-        "model chunks",
+        name,
         (*(plain[index % 400] for index in range(number)), b"data: [DONE]\n\n"),
-        (*(_frame(index + 1, typed[index % 400]) for index in range(number)), _done()),
+        (*turn, _done()),
     )
 
 
@@ -153,6 +166,7 @@ def mixed(size: int) -> Workload:
 WORKLOADS: dict[str, Callable[[int], Workload]] = {
     "tokens": tokens,
     "model": model_chunks,
+    "named": named_chunks,
     "crlf": crlf,
     "lines": data_lines,
     "large": large,

@@ -3,12 +3,13 @@
 - ``check_decoder`` runs any decoder of event streams and says which rules it breaks.
 - ``reference_decode`` is the standard, read literally; ``explain`` prints what each line does.
 - ``vectors`` reads cases that are kept as data.
-- ``event_streams``, ``turn_streams``, ``hostile_bytes`` and ``chunkings`` are strategies for
-  Hypothesis. They alone need it, with extra ``testing``.
+- ``event_streams``, ``turn_streams``, ``answers``, ``cut_answers``, ``hostile_bytes`` and
+  ``chunkings`` are strategies for Hypothesis. They alone need it, with extra ``testing``.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from ._check import check_decoder
@@ -19,15 +20,22 @@ from ._report import Check, Failure, Report
 from ._vectors import vectors
 
 if TYPE_CHECKING:
+    from ._answers import Answer, CutAnswer, answers, cut_answers
     from ._strategies import chunkings, event_streams, hostile_bytes, turn_streams
 
+_OF_ANSWERS = ("Answer", "CutAnswer", "answers", "cut_answers")
+
 __all__ = [
+    "Answer",
     "Check",
+    "CutAnswer",
     "DecoderUnderTest",
     "Failure",
     "Report",
+    "answers",
     "check_decoder",
     "chunkings",
+    "cut_answers",
     "event_streams",
     "explain",
     "hostile_bytes",
@@ -40,10 +48,11 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = "._answers" if name in _OF_ANSWERS else "._strategies"
     try:
-        from . import _strategies
+        found = importlib.import_module(module, __package__)
     except ModuleNotFoundError as error:
         raise ImportError(
             f"ratatoskr_proto.testing.{name} needs hypothesis: pip install 'ratatoskr-sse[testing]'"
         ) from error
-    return getattr(_strategies, name)
+    return getattr(found, name)
