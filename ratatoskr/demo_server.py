@@ -54,11 +54,11 @@ _logger = logging.getLogger(__name__)
 
 
 class _Task(NamedTuple):
-    """What to do about one request; the answer is None where a recording is sent."""
+    """What to send to one client, and after which of its frames to begin."""
 
     dialect: str
     script: Script
-    answer: Answer | None
+    answer: Answer | Recording
     after: int = 0
 
 
@@ -129,10 +129,10 @@ class DemoServer:
             await connection.send(200, [("Content-Type", "text/html")], page)
         else:
             await connection.send_head(200, _STREAM)
-            if task.script.recording is not None:
-                await _replay(connection, task.script.recording)
-            elif task.answer is not None:
-                await _stream(connection, task, task.answer)
+            if isinstance(task.answer, Recording):
+                await _replay(connection, task.answer)
+            else:
+                await _stream(connection, task.answer, task.script, task.after)
         return connection.next_request()
 
     def _understand(self, request: Request, path: str, query: str) -> _Task:
@@ -147,7 +147,7 @@ class DemoServer:
         dialect = dialect or "turn"
         script = self._script_for(request, query, dialect, strict=path == PATHS["turn"])
         if recording is not None:
-            return _Task(dialect, script, None)
+            return _Task(dialect, script, recording)
         if dialect == "turn":
             return self._turn_task(request, script)
         question = read_question(dialect, request, path)
@@ -230,16 +230,16 @@ def _split_target(target: str) -> tuple[str, str]:
     return parts.path, parts.query
 
 
-async def _stream(connection: Connection, task: _Task, answer: Answer) -> None:
-    """Send an answer, with the faults of the script."""
-    faults, last = task.script.faults, answer.frames
+async def _stream(connection: Connection, answer: Answer, script: Script, after: int) -> None:
+    """Send the frames of an answer after the first ``after``, with the faults of the script."""
+    faults, last = script.faults, answer.frames
     at = faults.at or max(1, last // 2)
-    if task.after and task.after + 1 == at:
+    if after and after + 1 == at:
         at = 0  # the fault has happened already, and now the turn goes on
-    pace = max(task.script.pace, SLOW_SECONDS if "slow" in faults else 0.0)
+    pace = max(script.pace, SLOW_SECONDS if "slow" in faults else 0.0)
     encoder = answer.new_encoder()
     start = anyio.current_time()
-    for sent, (seq, frame) in enumerate(answer.numbered_frames(task.after)):
+    for sent, (seq, frame) in enumerate(answer.numbered_frames(after)):
         # Without a pace, too, so that other clients have their turn.
         await anyio.sleep_until(start + sent * pace)
         end = faults.end_before(seq, at, sent)

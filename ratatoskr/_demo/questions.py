@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from .._requests import Said, request_body
 from .connection import BadRequest, Request
 
 DEFAULT_MODEL = "mimir"
@@ -60,13 +61,8 @@ def read_question(dialect: str, request: Request, path: str) -> Question:
 
 
 def _example(dialect: str) -> str:
-    if dialect == "turn":
-        return '{"message": "Hi"}'
-    said: dict[str, Any] = {"contents": [{"parts": [{"text": "Hi"}]}]}
-    if dialect != "gemini":
-        hi = [{"role": "user", "content": "Hi"}]
-        said = {"model": DEFAULT_MODEL, _CONVERSATION[dialect]: hi, "stream": True}
-    return json.dumps(said)
+    model = {} if dialect in ("turn", "gemini") else {"model": DEFAULT_MODEL}
+    return json.dumps(request_body(dialect, [Said("user", "Hi")], model))
 
 
 def _check_streamed(

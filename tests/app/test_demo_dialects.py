@@ -8,16 +8,12 @@ from hypothesis import strategies as st
 from support.demo import answering, ask, connected
 
 from ratatoskr import demo_server
+from ratatoskr._requests import Said, request_body
 from ratatoskr.demo_server import Script
 from ratatoskr_proto import EventStreamDecoder
 
 PATHS = {dialect: path for dialect, path in demo_server.PATHS.items() if dialect != "turn"}
-BODIES = {
-    "openai-chat": {"messages": [{"role": "user", "content": "Hi"}], "stream": True},
-    "openai-responses": {"input": "Hi", "stream": True},
-    "anthropic": {"messages": [{"role": "user", "content": "Hi"}], "stream": True},
-    "gemini": {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]},
-}
+BODIES = {dialect: request_body(dialect, [Said("user", "Hi")]) for dialect in PATHS}
 CONVERSATION = {
     "openai-chat": "messages",
     "openai-responses": "input",

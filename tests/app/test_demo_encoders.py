@@ -51,5 +51,11 @@ def test_decoding_an_answer_gives_its_events_back(dialect, answer, ending):
     assert decoder.over
 
 
+def test_another_event_cannot_be_encoded():
+    event = Unknown("usage", sse_id=SseId(0, 0), body={})
+    with pytest.raises(TypeError, match="cannot encode Unknown"):
+        ENCODERS["turn"](93, "mimir").encode(event)
+
+
 def test_there_is_an_encoder_for_each_dialect():
     assert ENCODERS.keys() == DIALECTS.keys()
