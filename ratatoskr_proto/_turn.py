@@ -155,12 +155,18 @@ class TurnDecoder(Generic[E]):
         elif event_types != DEFAULT_EVENT_TYPES:
             dialect = type(TURN)(event_types)
         self._dialect = dialect
+        self._read = dialect.read
+        self._longest_end_mark = max(map(len, dialect.end_marks), default=-1)
         self._loads = _loads if loads is json.loads else loads
         self._state = TurnState.STREAMING
         self._last_sse_id = resume_from
-        self._turn_id = None if resume_from is None else resume_from.turn_id
+        self._turn_id: int | None = None
+        self._id_prefix = ""  # how the ids of the turn begin, once it is known
         # Events up to this place are replays; None once the first event beyond it has come.
-        self._replay_end = None if resume_from is None else resume_from.seq
+        self._replay_end: int | None = None
+        if resume_from is not None:
+            self._fix_turn(resume_from.turn_id)
+            self._replay_end = resume_from.seq
         self._count = 0  # of the frames so far, in a dialect that does not number them
         self._completion: Complete | None = None
         self._retry_ms: int | None = None
@@ -213,7 +219,12 @@ class TurnDecoder(Generic[E]):
         if self._fed_with != "receive_data":
             self._check_feeding("receive_data")
         frames = self._wire.receive_data(data)
-        return self._receive(frames) if frames else []
+        items: list[Any] = []
+        if frames:
+            error = self._read_frames(frames, items)
+            if error is not None:
+                self._fail(error, items)
+        return items
 
     def receive_sse(self, sse: Any) -> list[E | RatatoskrError]:
         """Take one frame that another parser has dispatched, in place of its bytes.
@@ -236,7 +247,11 @@ class TurnDecoder(Generic[E]):
             return []
         self._check_feeding("receive_sse")
         event, data, id = fields
-        return self._receive([(event or "message", data, id)])
+        items: list[Any] = []
+        error = self._read_frames([(event or "message", data, id)], items)
+        if error is not None:
+            self._fail(error, items)
+        return items
 
     def receive_eof(self, reason: str = "end of stream") -> list[E | RatatoskrError]:
         """Say that the stream has ended, for whatever ``reason`` (str); docs/errors.md has a list.
@@ -260,8 +275,7 @@ class TurnDecoder(Generic[E]):
         if completion is not None and (
             completion.certain or (reason == "end of stream" and not lost)
         ):
-            sse_id = SseId(0, self._count)
-            items.append(self._finish(Done(completion.stop_reason, sse_id=sse_id, body={})))
+            self._finish(Done(sse_id=SseId(0, self._count), body={}), items)
             return items
         self._enter(TurnInput.EOF)
         if lost:
@@ -292,25 +306,16 @@ class TurnDecoder(Generic[E]):
             )
         self._fed_with = method
 
-    def _receive(self, frames: Sequence[Frame | EventTooLarge | int]) -> list[Any]:
-        """Return what frames become."""
-        items: list[Any] = []
-        error = self._read_frames(frames, items)
-        if error is not None:
-            self._enter(TurnInput.ERROR)
-            items.append(error)
-        return items
-
     def _read_frames(
         self, frames: Sequence[Frame | EventTooLarge | int], items: list[Any]
     ) -> RatatoskrError | None:
-        """Apply the rules to frames, one after the other, up to the end of the turn, and put out
-        the events; return the error that ends it, if any.
+        """Read frames, one after the other, up to the end of the turn, and put out the events;
+        return the error that ends the turn, if any.
+
+        The rules are those of docs/turn-protocol.md and docs/dialects.md, in their order.
         """
-        dialect, loads = self._dialect, self._loads
-        read, end_marks, numbered = dialect.read, dialect.end_marks, dialect.numbered
-        # How the ids of the turn begin, once it is known; to compare is quicker than to parse.
-        prefix = f"{self._turn_id}:" if numbered and self._turn_id is not None else None
+        loads, read, numbered = self._loads, self._read, self._dialect.numbered
+        prefix, replay_end = self._id_prefix, self._replay_end
         try:
             for frame in frames:
                 if type(frame) is not tuple:  # one test for nearly all frames
@@ -327,11 +332,11 @@ class TurnDecoder(Generic[E]):
                 if not numbered:
                     self._count += 1
                     sse_id = _new_tuple(SseId, (0, self._count))
-                    if data in end_marks:
-                        items.append(self._finish(Done(sse_id=sse_id, body={})))
+                    if len(data) <= self._longest_end_mark and data in self._dialect.end_marks:
+                        self._finish(Done(sse_id=sse_id, body={}), items)
                         return None
                 elif (
-                    prefix is not None
+                    prefix  # to compare is quicker than to parse
                     and id.startswith(prefix)
                     and (seq := id[len(prefix) :]).isdigit()
                     and seq.isascii()
@@ -345,10 +350,9 @@ class TurnDecoder(Generic[E]):
                         return MalformedSseId(id)
                     if self._turn_id is not None and sse_id.turn_id != self._turn_id:
                         return TurnIdFlip(self._turn_id, sse_id.turn_id)
-                # RecursionError, for deep nesting, is no ValueError.
                 try:
                     body = loads(data)
-                except (ValueError, RecursionError):
+                except (ValueError, RecursionError):  # the latter for deep nesting
                     return MalformedSseData(data)
                 try:
                     found = read(sse_id, event, body)
@@ -357,7 +361,7 @@ class TurnDecoder(Generic[E]):
                 if found is None:
                     continue
                 if type(found) is not list and not isinstance(found, Sequence):
-                    raise TypeError(_wrong_result(dialect, body, found))
+                    raise TypeError(_wrong_result(self._dialect, body, found))
                 for item in found:
                     if type(item) is Complete:
                         self._receive_complete(item)
@@ -365,28 +369,29 @@ class TurnDecoder(Generic[E]):
                     if not isinstance(item, Event) or (
                         item.sse_id is not sse_id and item.sse_id != sse_id
                     ):
-                        raise TypeError(_wrong_result(dialect, body, item))
-                    # After a resume, what the caller has seen already is dropped, but never the
-                    # end.
-                    if self._replay_end is not None and not item.terminal:
-                        if sse_id.seq <= self._replay_end:
-                            continue
-                        self._replay_end = None
+                        raise TypeError(_wrong_result(self._dialect, body, item))
                     if item.terminal:
-                        items.append(self._finish(item))
+                        self._finish(item, items)
                         return None
+                    if replay_end is not None:  # until the first event that the caller has not seen
+                        if sse_id.seq <= replay_end:
+                            continue
+                        replay_end = self._replay_end = None
                     items.append(item)
                     self._last_sse_id = sse_id
                     if self._turn_id is None:
-                        self._turn_id = sse_id.turn_id
-                        if numbered:
-                            prefix = f"{sse_id.turn_id}:"
+                        self._fix_turn(sse_id.turn_id)
+                        prefix = self._id_prefix
         except BaseException:  # of the caller's own code, see receive_data
             self._enter(TurnInput.ERROR)
             raise
         if items:
-            self._enter(TurnInput.EVENT)
+            self._state = TRANSITIONS[self._state, TurnInput.EVENT]
         return None
+
+    def _fix_turn(self, turn_id: int) -> None:
+        self._turn_id = turn_id
+        self._id_prefix = f"{turn_id}:"
 
     def _receive_complete(self, new: Complete) -> None:
         """Note that the answer is complete. What was said with certainty, or as a reason, stays."""
@@ -396,15 +401,20 @@ class TurnDecoder(Generic[E]):
             new = Complete(reason, old.certain or new.certain)
         self._completion = new
 
-    def _finish(self, event: Event) -> Event:
-        """Enter the state that a terminal event leads to; return the event, with its reason."""
+    def _finish(self, event: Event, items: list[Any]) -> None:
+        """Put out a terminal event, with the reason that the server gave for the end."""
         completion = self._completion
         if isinstance(event, Done) and event.stop_reason is None and completion is not None:
             event = dataclasses.replace(event, stop_reason=completion.stop_reason)
+        items.append(event)
         self._last_sse_id = event.sse_id
         self._turn_id = event.sse_id.turn_id
         self._enter(TurnInput.TERMINAL)
-        return event
+
+    def _fail(self, error: RatatoskrError, items: list[Any]) -> None:
+        """Put out an error, which ends the turn."""
+        items.append(error)
+        self._enter(TurnInput.ERROR)
 
     def _enter(self, happening: TurnInput) -> None:
         """Enter the state that this leads to; in a final one, let go of the stream."""

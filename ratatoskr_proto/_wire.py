@@ -186,7 +186,9 @@ class EventStreamDecoder(Generic[Item]):
         window = self._window
         if len(data) <= window:
             if data.endswith(b"\n\n") and not (self._line or self._held or self._skipping):
-                self._read_lines(data, items)  # whole events, as servers flush them
+                # Whole events, as servers flush them.
+                if not self._read_event(data, items):
+                    self._read_lines(data, items)
             else:
                 self._receive_piece(data, items)
         else:
@@ -307,8 +309,6 @@ class EventStreamDecoder(Generic[Item]):
             event = _text(self._event)
             id = None if self._id is None else _text(self._id)
             as_it_is = False
-        elif valid and text.endswith("\n\n") and self._read_event(text, items):
-            return
         last_event_id, frame_type = self._last_event_id, self._frame_type
         data: str | None = None
         more: list[str] = []  # further lines of the data
@@ -378,10 +378,14 @@ class EventStreamDecoder(Generic[Item]):
             lines = source.split(b"\n")
             self._held -= sum(len(line) + 1 for line in lines if line.startswith(b":"))
 
-    def _read_event(self, text: str, items: list[Any]) -> bool:
-        """Read the text, whole events, if it is but one, with its data on one line and in the last
-        line, as most servers flush them; return whether it is. That spares the list of lines.
+    def _read_event(self, source: bytes, items: list[Any]) -> bool:
+        """Read whole events if they are but one, with its data in the last line, as most servers
+        flush them; return whether they are. That spares the list of lines.
         """
+        try:
+            text = source.decode()
+        except UnicodeDecodeError:
+            return False
         event, id = "", self._last_event_id
         position, last = 0, len(text) - 2
         while True:

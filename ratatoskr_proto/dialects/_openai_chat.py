@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._events import Done, Reasoning, ServerError, Text, Unknown
+from .._events import Done, Reasoning, ServerError, Text, Unknown, new_text
 from .._sse_id import SseId
 from ._dialect import Complete, Dialect
 from ._reading import error_message, joined_text, stop_reason, type_name
@@ -30,15 +30,20 @@ class OpenAIChat(Dialect[Text | Reasoning | Done | ServerError | Unknown]):
             if choice.get("index"):
                 continue
             delta = choice.get("delta") or {}
-            reasoning += joined_text(delta.get("reasoning_content") or delta.get("reasoning"))
+            if thought := delta.get("reasoning_content") or delta.get("reasoning"):
+                reasoning += joined_text(thought)
             content = delta.get("content")
-            text += joined_text(choice.get("text") if content is None else content)
-            reason = stop_reason(choice.get("finish_reason")) or reason
+            if content is None:
+                content = choice.get("text")
+            if content:
+                text += joined_text(content)
+            if finish_reason := choice.get("finish_reason"):
+                reason = stop_reason(finish_reason) or reason
         found: list[Text | Reasoning | Unknown | Complete] = []
         if reasoning:
             found.append(Reasoning(reasoning, sse_id=sse_id, body=body))
         if text:
-            found.append(Text(text, sse_id=sse_id, body=body))
+            found.append(new_text(text, sse_id, body))
         if not found:
             found.append(Unknown(type_name(event, body), sse_id=sse_id, body=body))
         if reason is not None:

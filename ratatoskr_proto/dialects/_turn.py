@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._events import DEFAULT_EVENT_TYPES, Done, E, Event, EventTypes, ServerError, Text, Unknown
+from .._events import (
+    DEFAULT_EVENT_TYPES,
+    Done,
+    E,
+    Event,
+    EventTypes,
+    ServerError,
+    Text,
+    Unknown,
+    new_text,
+)
 from .._sse_id import SseId
 from ._dialect import Dialect
 
@@ -25,6 +35,9 @@ class TurnDialect(Dialect[E | Unknown]):
             raise TypeError("an event is a JSON object")
         type_name = body["type"]
         event_class: Any = self._classes.get(type_name)
+        if event_class is Text and isinstance(text := body["text"], str):
+            piece: Any = new_text(text, sse_id, body)  # as from_body() does
+            return [piece]
         if event_class is not None:
             return [event_class.from_body(sse_id, body)]
         if not isinstance(type_name, str):
