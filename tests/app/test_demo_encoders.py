@@ -1,7 +1,7 @@
 """The encoders of the demo server: decoding what they wrote gives the events back."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ratatoskr._demo.encoders import ENCODERS
@@ -35,6 +35,7 @@ def plain(event, dialect):
 
 
 @pytest.mark.parametrize("dialect", ENCODERS)
+@settings(max_examples=30)
 @given(answer=st.lists(pieces), ending=endings)
 def test_decoding_an_answer_gives_its_events_back(dialect, answer, ending):
     encoder = ENCODERS[dialect](93, "mimir")

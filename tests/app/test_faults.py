@@ -16,7 +16,7 @@ from ratatoskr._demo.encoders import Frame
 from ratatoskr._demo.faults import FAULTS
 from ratatoskr.cli import _run_turn
 from ratatoskr.demo_server import Faults
-from ratatoskr_proto import Done, RatatoskrError, SseId
+from ratatoskr_proto import DEFAULT_MAX_EVENT_BYTES, Done, RatatoskrError, SseId
 from ratatoskr_transports.anyio import reconnect_turn, stream_turn
 
 DROPPED = "[connection_dropped] last_sse_id=93:9 reason="
@@ -39,7 +39,7 @@ ENDINGS = [
     ("html", "[connect_failed] status=200 reason='content-type' body=", 0),
     ("bad-id", "[malformed_sse_id] raw='not-an-id'", 9),
     ("flip", "[turn_id_flip] expected=93 got=94", 9),
-    ("huge", "[event_too_large] limit=16777216", 9),
+    ("huge", "[event_too_large] limit=1000", 9),
     ("slow", "[done]", 1),
     ("drop-every=9", f"{DROPPED}'reset", 9),
 ]
@@ -83,12 +83,17 @@ def test_every_fault_of_turns_is_here():
 
 
 @pytest.mark.parametrize(("fault", "label", "texts"), ENDINGS, ids=NAMES)
-def test_each_fault_is_seen_by_a_client(label_of, fault, label, texts):
-    options = {"read_timeout": 0.2} if fault == "stall" else {}
+def test_each_fault_is_seen_by_a_client(label_of, monkeypatch, fault, label, texts):
+    options = {"stall": {"read_timeout": 0.2}, "huge": {"max_event_bytes": 1000}}.get(fault, {})
+    monkeypatch.setattr(faults, "HUGE_BYTES", 2000)
     with demo_serving(events=2 if fault == "slow" else 20) as url:
         said, count = label_of(url, headers={"X-Fault": f"{fault},at=10"}, **options)
     assert said.startswith(label)
     assert count == texts
+
+
+def test_a_huge_event_is_above_the_default_limit():
+    assert faults.HUGE_BYTES > DEFAULT_MAX_EVENT_BYTES
 
 
 # Who asks
