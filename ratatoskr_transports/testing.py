@@ -1,4 +1,4 @@
-"""For tests of what uses streams, and of transports: nothing here needs a test framework.
+"""For testing code that reads streams, and transports. Nothing here needs a test framework.
 
 ``ScriptedSource`` stands in for a connection, so that code that reads a stream can be tested
 without one::
@@ -8,8 +8,8 @@ without one::
     async with TurnStream(source) as turn:
         ...
 
-``check_transport`` runs a transport, ours or yours, against a server on loopback and says which of
-the rules of docs/transports.md it breaks.
+``check_transport`` runs a transport, ours or yours, against a server on loopback and reports the
+rules of docs/transports.md that it breaks.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 
 
 class _Signal:
-    """An event that async code on asyncio and trio can wait for, and that threads can."""
+    """An event that tasks on asyncio and trio, and threads, can wait for."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
@@ -45,7 +45,7 @@ class _Signal:
 
     async def wait(self) -> None:
         if not self._event.is_set():
-            # Whoever runs on trio has loaded it.
+            # A program that runs on trio has loaded it.
             trio = sys.modules.get("trio")
             in_trio = trio is not None and trio.lowlevel.in_trio_task()
             event = trio.Event() if trio is not None and in_trio else asyncio.Event()
@@ -57,7 +57,7 @@ class _Signal:
 
 
 class Pause:
-    """A step of a script at which the source waits, for ever if nobody lets it go on.
+    """A step of a script at which the source waits until ``go_on()`` is called, or for ever.
 
     Async code calls the methods on the event loop that it runs on; for sync sources, another thread
     may call ``go_on()``.
@@ -68,11 +68,11 @@ class Pause:
         self._over = _Signal()
 
     def go_on(self) -> None:
-        """Let the source go on, also if it has not come here yet."""
+        """Let the source go on, even before it has reached this step."""
         self._over.set()
 
     async def reached(self) -> None:
-        """Wait until a source has come here."""
+        """Wait until a source has reached this step."""
         await self._reached.wait()
 
     def reached_in_thread(self) -> None:
@@ -84,7 +84,7 @@ Step: TypeAlias = bytes | Pause | type[Pause] | Exception
 
 
 class _Script:
-    """What sync and async sources share: the steps, and what has come of them."""
+    """What sync and async sources share: the steps, and how far they have been played."""
 
     def __init__(self, steps: Iterable[Step] = ()) -> None:
         """``steps`` are bytes to be received; a ``Pause``, or the class ``Pause`` itself to wait

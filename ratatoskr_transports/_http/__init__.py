@@ -1,1 +1,1 @@
-"""HTTP without I/O: what is sent, what its answer is, and the body of that."""
+"""HTTP without I/O: requests, the heads of responses, and bodies."""

@@ -1,8 +1,7 @@
-"""From the bytes of a body to the items of a decoder, piece by piece.
+"""Decodes a body piece by piece, and undoes its content coding.
 
-A content coding is undone here, and not by an HTTP library, since a few bytes of it can stand for
-very many: each piece of at most 64 KiB goes to the decoder before the next one is made, and is made
-only when the items of the one before have been taken.
+The coding is undone here, and not by an HTTP library, since a few bytes of gzip can stand for a
+very large body. A piece is at most 64 KiB, and the next one is only made when it is asked for.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ def _coding(content_encoding: str) -> str:
 
 
 class Inflater:
-    """Undoes a content coding in pieces of at most 64 KiB; what it does not know stays as it is."""
+    """Undoes a content coding in pieces of at most 64 KiB; unknown codings pass as they are."""
 
     def __init__(self, content_encoding: str) -> None:
         self._coding = _coding(content_encoding) if can_undo(content_encoding) else ""
@@ -93,11 +92,11 @@ class Inflater:
         return self._complete
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
-        """Yield what the data stands for. Raises zlib.error for data that is not so coded."""
+        """Yield the decoded data. Raises zlib.error where it is not in this coding."""
         if self.plain:
             yield data
             return
-        full = False  # zlib may hold some more when all data is in but the piece is full
+        full = False  # after a full piece, zlib may hold more though all data is in
         while data or full:
             if self._inflate is None:
                 self._inflate = zlib.decompressobj(self._window_bits(data))
@@ -108,7 +107,7 @@ class Inflater:
             except zlib.error:
                 if len(data) <= 1:
                     raise
-                # zlib drops what stands before a fault. So up to there once more, in halves.
+                # zlib drops the good data before a fault. Decode again up to there, in halves.
                 self._inflate = before
                 half = len(data) // 2
                 yield from self.pieces(data[:half])
@@ -124,7 +123,7 @@ class Inflater:
                 full = False
 
     def start_of(self, data: bytes, size: int) -> bytes:
-        """Return at least ``size`` bytes of what the data stands for, or as many as can be had."""
+        """Return at least ``size`` bytes of the decoded data, or as many as there are."""
         start = b""
         with contextlib.suppress(zlib.error):
             for piece in self.pieces(data):
@@ -136,8 +135,8 @@ class Inflater:
     def _window_bits(self, data: bytes) -> int:
         if self._coding != "deflate":
             return _GZIP
-        # "deflate" means the zlib format, but some servers send the bare one. A zlib header says
-        # method 8 in the lower half of its first byte.
+        # "deflate" is the zlib format, but some servers send the data without its header. A zlib
+        # header has method 8 in the lower half of its first byte.
         return zlib.MAX_WBITS if data[0] & 0x0F == 8 else -zlib.MAX_WBITS
 
 

@@ -32,8 +32,8 @@ _BODY_METHODS = (b"POST", b"PUT", b"PATCH")
 class HttpExchange:
     """Sends one request and reads its response up to the end of the body.
 
-    ``end`` (str or None) is the reason for which the body ended, once it has; ``failure``
-    (SseConnectFailed or None) says that there is no event stream. One of them comes in the end.
+    ``end`` (str or None) is the reason for which the body ended; ``failure`` (SseConnectFailed or
+    None) says why there is no event stream. In the end one of them is set.
     """
 
     def __init__(
@@ -59,8 +59,8 @@ class HttpExchange:
         self._connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MAX_HEAD)
         self._informational = 0
         self._at_eof = False
-        self._held = 0  # how many bytes h11 may hold, or less
-        # Of a response that is no event stream: why, and what has come of its body.
+        self._held = 0  # h11 holds no more bytes than this
+        # If the response is not an event stream: why, and the start of its body.
         self._refusal: str | None = None
         self._error_body = bytearray()
         self._error_inflater = Inflater("")
@@ -81,12 +81,12 @@ class HttpExchange:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing more will come of the response."""
+        """Whether the response is over."""
         return self.end is not None or self.failure is not None
 
     @property
     def answered(self) -> bool:
-        """Whether the head of the response has come, or will not."""
+        """Whether the head of the response is there, or will not come."""
         return self.status is not None or self.finished
 
     @property
@@ -96,7 +96,7 @@ class HttpExchange:
 
     @property
     def refused(self) -> bool:
-        """Whether the head of the response has come and begins no event stream."""
+        """Whether the head of the response is there and does not start an event stream."""
         return self._refusal is not None
 
     def bytes_to_send(self) -> bytes:
@@ -112,7 +112,7 @@ class HttpExchange:
             piece, self._body = self._body[:_PIECE], self._body[_PIECE:]
             return self._connection.send(h11.Data(data=bytes(piece))) or b""
         if self._connection.our_state is h11.SEND_BODY:
-            self._connection.send(h11.EndOfMessage())  # no bytes, since the length was told
+            self._connection.send(h11.EndOfMessage())  # no bytes, since the length was sent
         return b""
 
     def receive_data(self, data: bytes) -> list[bytes]:
@@ -120,8 +120,8 @@ class HttpExchange:
         body: list[bytes] = []
         start = 0
         while start < len(data) and not self.finished:
-            # h11 tests its limit between calls only. It sees one byte beyond it and no more, so
-            # that the verdict is the same however the bytes were cut.
+            # h11 only tests its limit between calls. We never pass it more than one byte beyond the
+            # limit, so that the result is the same however the bytes were cut.
             if self._held + len(data) - start > _MAX_HEAD:
                 self._held = len(self._connection.trailing_data[0])
             piece = data[start : start + _MAX_HEAD + 1 - self._held]
@@ -132,8 +132,8 @@ class HttpExchange:
         return body
 
     def receive_eof(self, reason: str) -> list[bytes]:
-        """Say why no more bytes will come, ``"end of stream"`` if the peer has ended them; not to
-        be called once ``finished``.
+        """Take the reason for which no more bytes will come, ``"end of stream"`` if the peer ended
+        the connection. Not to be called once ``finished``.
         """
         self._at_eof = True
         if reason == "end of stream":
@@ -184,7 +184,7 @@ class HttpExchange:
 
     def _finish(self, reason: str) -> None:
         if self.status is None:
-            # Before the head, a connection that was lost in any way is one that was closed.
+            # Before the head, every kind of lost connection is called closed.
             word, bracket, name = reason.partition(" (")
             if word in ("end of stream", "cut body", "reset"):
                 word = "closed"

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from .body import can_undo
 from .request import redirect_target
 
-MAX_ERROR_BODY = 4096  # bytes read of the body of a response that is no event stream
-ERROR_BODY_SECONDS = 5.0  # in which they must have come
+MAX_ERROR_BODY = 4096  # bytes that are read of the body of a refusal
+ERROR_BODY_SECONDS = 5.0  # how long they are waited for
 
 # A comma in a quoted string does not end a value. A quote without its end lasts to the end.
 _VALUES = re.compile(r'(?:[^",]|"(?:[^"\\]|\\.)*(?:"|\\?\Z))+', re.DOTALL)

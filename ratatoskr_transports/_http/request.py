@@ -1,8 +1,8 @@
-"""What may be asked for: URLs, headers and bodies, checked before any library sees them.
+"""URLs, headers and bodies of requests, checked before any library sees them.
 
-Credentials stand in URLs and headers, so nothing here repeats a value in a message: a refusal names
-the header, or the part of the URL. And a traceback shows the arguments of the functions in it, so
-public functions that take such values are decorated with ``quiet_refusals``.
+URLs and headers may hold credentials, so no message repeats a value: it names the header, or the
+part of the URL. A traceback shows the arguments of its functions, so public functions that take
+such values are decorated with ``quiet_refusals``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit, urlunsplit
 
 Headers: TypeAlias = Mapping[Any, Any] | Iterable[tuple[str | bytes, str | bytes]]
 
-# What frames the message is ours to say, so that no header can contradict it.
+# These frame the message. We write them, so that no header can contradict it.
 RESERVED_HEADERS = frozenset(
     [b"host", b"content-length", b"transfer-encoding", b"connection", b"upgrade", b"te", b"expect"]
 )
@@ -59,7 +59,7 @@ def quiet_refusals(function: Callable[P, T]) -> Callable[P, T]:
 
 
 class Url:
-    """A URL taken apart: where to connect, what to ask for, and who asks."""
+    """The parts of a URL: the host, the port, the target of the request and the credentials."""
 
     __slots__ = ("authorization", "host", "host_header", "port", "shown", "target", "tls")
 
@@ -72,7 +72,7 @@ class Url:
             raise ValueError("the URL cannot be parsed; it is http://host/path") from None
         if parts.scheme not in ("http", "https"):
             raise ValueError("the URL must start with http:// or https://")
-        # By hand, since what urlsplit() makes of odd ones depends on its version.
+        # By hand, since urlsplit() reads unusual hosts differently from version to version.
         userinfo, at, authority = parts.netloc.rpartition("@")
         match = _AUTHORITY.fullmatch(authority)
         if match is None:
@@ -110,8 +110,8 @@ def basic_authorization(userinfo: str) -> bytes:
 
 
 def check_url(url: str) -> None:
-    """Raise TypeError or ValueError for a URL that no client is to be asked for. It may also be
-    relative to a base that the client has.
+    """Raise TypeError or ValueError for an invalid URL. It may be relative to the base URL of a
+    client.
     """
     _check_characters(url)
     if url.partition(":")[0].lower() in ("http", "https"):
@@ -119,7 +119,7 @@ def check_url(url: str) -> None:
 
 
 def _check_characters(url: str) -> None:
-    """Refuse what parsers are known to read in different ways."""
+    """Refuse the characters that parsers are known to read in different ways."""
     if not isinstance(url, str):
         raise TypeError(f"the URL must be a str, not {type(url).__name__}")
     if any(character in " \\" or unicodedata.category(character) == "Cc" for character in url):
@@ -129,7 +129,7 @@ def _check_characters(url: str) -> None:
 def _host(name: str) -> str:
     if name.startswith("["):
         try:
-            if "%" in name:  # a zone means something on the machine of the user only
+            if "%" in name:  # a zone is only known on the user's own machine
                 raise ValueError
             return ipaddress.IPv6Address(name[1:-1]).compressed
         except ValueError:
@@ -150,7 +150,7 @@ def check_headers(headers: Headers | None, *, reserved: bool = True) -> list[tup
     """Return headers as bytes, names in lower case and values in UTF-8.
 
     With ``reserved``, headers that frame the message are refused too. Raises TypeError or
-    ValueError; the message names the header and never repeats a value.
+    ValueError with a message that names the header and never repeats a value.
     """
     if headers is None:
         return []
@@ -196,7 +196,7 @@ def check_method(method: str) -> bytes:
 def with_defaults(
     headers: list[tuple[bytes, bytes]], defaults: Iterable[tuple[bytes, bytes]]
 ) -> list[tuple[bytes, bytes]]:
-    """Return the headers and those of the defaults that they do not name."""
+    """Return the headers, and each default whose name is not among them."""
     given = {name for name, _ in headers}
     return [*((name, value) for name, value in defaults if name not in given), *headers]
 
@@ -204,8 +204,8 @@ def with_defaults(
 def encode_body(json: Any, content: str | bytes | None) -> tuple[bytes, list[tuple[bytes, bytes]]]:
     """Return the body of a request and the headers that it brings.
 
-    ``json`` is any JSON value but None, ``content`` the body as it is, a str in UTF-8. Raises
-    TypeError if both are given, TypeError or ValueError for what cannot be written.
+    ``json`` is any JSON value but None; ``content`` is the body itself, a str in UTF-8. Raises
+    TypeError if both are given, and TypeError or ValueError for a value that cannot be written.
     """
     if json is not None and content is not None:
         raise TypeError("give json or content, not both")
@@ -230,8 +230,8 @@ def encode_body(json: Any, content: str | bytes | None) -> tuple[bytes, list[tup
 
 
 def redirect_target(url: str, location: str) -> str:
-    """Where a redirect leads, as it may be shown: resolved against ``url``, without userinfo, query
-    and fragment, and with everything odd in percent-encoding.
+    """The target of a redirect, fit to be shown: resolved against ``url``, without userinfo, query
+    and fragment, and with unusual characters in percent-encoding.
     """
     try:
         parts = urlsplit(urljoin(url, location))

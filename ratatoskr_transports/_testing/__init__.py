@@ -1,1 +1,1 @@
-"""The conformance run for transports."""
+"""The conformance run for transports: its server, its client and its checks."""

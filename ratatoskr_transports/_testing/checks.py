@@ -64,7 +64,7 @@ Run: TypeAlias = Callable[[Client], Awaitable[None]]
 
 
 def _gives(body: bytes, error: RatatoskrError | None = None) -> Run:
-    """The events of this body, then this error, or that of the body itself, or a good end."""
+    """The events of this body, then this error, or the error in the body, or a good end."""
     items = TurnDecoder().receive_data(body)
     expected: list[Event] = [item for item in items if isinstance(item, Event)]
     for item in items:
@@ -85,7 +85,7 @@ def _gives(body: bytes, error: RatatoskrError | None = None) -> Run:
                 more, again = await read(turn, client.visit)
                 require(more == [], "events came after the end")
                 require(got is None or again is not got, "the same error object was raised twice")
-                require(again == got, f"then came {again!r} in place of {got!r}")
+                require(again == got, f"then came {again!r} instead of {got!r}")
 
     return run
 
@@ -119,7 +119,7 @@ async def _sees_what_it_was_handed(client: Client) -> None:
             require(turn.turn_id == 42, f"the turn_id is {turn.turn_id}")
             state = TurnState.DONE if event.terminal else TurnState.STREAMING
             require(turn.state is state, f"the state is {turn.state} after {event!r}")
-        require(count == 3, f"there were {count} events in place of 3")
+        require(count == 3, f"there were {count} events instead of 3")
 
 
 async def _asks_for_what_it_was_told(client: Client) -> None:

@@ -20,11 +20,11 @@ MAX_EVENTS = 100  # no check sends as many
 
 
 class Misuse(Exception):
-    """What ``connect`` returned is no stream that could be checked."""
+    """``connect`` returned something that is not a stream."""
 
 
 class RuleBroken(Exception):
-    """A transport did not do what it must."""
+    """A transport broke one of the rules."""
 
 
 def require(condition: object, message: str) -> None:
@@ -180,4 +180,4 @@ def compare_error(got: RatatoskrError | None, expected: RatatoskrError | None) -
         same &= theirs == ours
     require(same, f"it ended with {got!r}, not with {expected!r}")
     hidden = got.__cause__ is None and got.__context__ is None
-    require(hidden, "another exception stands behind the error")
+    require(hidden, "the error has another exception as its cause or context")

@@ -16,7 +16,7 @@ from ratatoskr_proto import encode_event
 
 
 class Visit:
-    """What server and client of one check know of each other."""
+    """What the server and the client of one check share."""
 
     def __init__(self, serve: Callable[[Peer], None], seconds: float) -> None:
         self.serve = serve
@@ -50,7 +50,7 @@ class Peer:
         self.visit.closed.set()
 
     def reset(self) -> None:
-        """Close the connection with a reset in place of an end."""
+        """Close the connection with a reset instead of a proper end."""
         self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._connection.close()
 
@@ -99,7 +99,7 @@ class CheckServer:
                 self._start(self._serve, connection)
 
     def _serve(self, connection: socket.socket) -> None:
-        # A client that leaves, or does not go on in time, is judged by what it has seen.
+        # A client that leaves, or does not go on in time, fails by its own observations.
         with connection, contextlib.suppress(OSError):
             connection.settimeout(self._seconds)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -128,7 +128,7 @@ def _read_request(connection: socket.socket) -> bytes:
     return request
 
 
-# What the server says.
+# What the server sends.
 
 
 def frame(seq: int, text: str, turn: int = 42) -> bytes:

@@ -1,4 +1,4 @@
-"""Every adapter in every setting, behind one face, so that one test holds for all of them.
+"""Every adapter in every setting, with one interface, so that one test holds for all of them.
 
 @pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 def test_something(adapter):
@@ -22,7 +22,7 @@ from ratatoskr_proto import RatatoskrError, SseId
 
 
 class Outcome(NamedTuple):
-    """What came of a stream: its items, then the error that ended it, or None."""
+    """The result of a stream: its items, then the error that ended it, or None."""
 
     items: list[Any]
     error: RatatoskrError | None

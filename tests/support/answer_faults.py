@@ -22,7 +22,7 @@ from .fault_servers import (
     large_error_body,
     reads_only_the_head,
     redirecting,
-    resets_behind_the_head,
+    resets_after_the_head,
     streams_and_does_not_read,
     then_reset,
     trickling_error_body,
@@ -96,7 +96,7 @@ ANSWER_FAULTS = [
     ),
     FaultRow(
         "a reset while the request is going out",
-        resets_behind_the_head,
+        resets_after_the_head,
         [],
         failed("closed"),
         options={"content": MUCH},

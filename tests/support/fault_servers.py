@@ -62,7 +62,7 @@ def distrusting_context() -> ssl.SSLContext:
 
 
 def answer(status: str, body: bytes = b"", *headers: str, length: bool = True) -> bytes:
-    """A whole response, or one that begins so."""
+    """A whole response, or the start of one."""
     lines = [f"HTTP/1.1 {status}", *headers]
     if length:
         lines.append(f"Content-Length: {len(body)}")
@@ -142,7 +142,7 @@ def reads_only_the_head(peer: Peer) -> None:
     peer.wait_for_the_end()
 
 
-def resets_behind_the_head(peer: Peer) -> None:
+def resets_after_the_head(peer: Peer) -> None:
     peer.read_head()
     peer.reset()
 
@@ -152,14 +152,14 @@ def closes_without_a_word(peer: Peer) -> None:
 
 
 def coded(coding: str, *pieces: bytes, cut: int | None = None, extra: bytes = b"") -> bytes:
-    """A chunked answer in a content coding, its body cut short or with bytes behind it."""
+    """A chunked answer in a content coding, its body cut short or with bytes after it."""
     body = b"".join(pieces)[:cut] + extra
     head = CHUNKED.replace(b"\r\n\r\n", f"\r\nContent-Encoding: {coding}\r\n\r\n".encode())
     return head + chunk(body) + LAST_CHUNK
 
 
 def deflated(wbits: int, *frames: bytes) -> list[bytes]:
-    """The frames in a zlib format, each to be had as soon as its piece is there."""
+    """The frames in a zlib format, each readable as soon as its piece is there."""
     deflate = zlib.compressobj(wbits=wbits)
     pieces = [deflate.compress(each) + deflate.flush(zlib.Z_SYNC_FLUSH) for each in frames]
     return [*pieces, deflate.flush()]

@@ -1,4 +1,4 @@
-"""The table of faults: what a server does, and what becomes of it on every adapter.
+"""The table of faults: what a server does, and the outcome on every adapter.
 
 ``FAULTS`` is what docs/faults.md shows and tests/transports/test_faults.py runs.
 """

@@ -1,4 +1,4 @@
-"""Sync and async streams behind one async face, so that one scenario holds for both.
+"""Sync and async streams with one async interface, so that one scenario holds for both.
 
 async def scenario(open_stream):
     async with open_stream("stream_turn", url) as turn:

@@ -37,7 +37,7 @@ class Peer:
         self.body = b""
 
     def read_head(self) -> bytes:
-        """Read up to the end of the request's head; what came behind it is in ``body``."""
+        """Read up to the end of the request's head; what came after it is in ``body``."""
         data = b""
         while b"\r\n\r\n" not in data:
             piece = self._connection.recv(65536)
@@ -105,13 +105,13 @@ class Peer:
             self.wait_for_close()
 
     def reset(self) -> None:
-        """Close with a reset in place of an end."""
+        """Close with a reset instead of a proper end."""
         self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._connection.close()
 
 
 class RawServer:
-    """Where it listens, and what has come of it."""
+    """Where it listens, and what has happened."""
 
     def __init__(self, listener: socket.socket, tls: bool) -> None:
         self.port: int = listener.getsockname()[1]

@@ -46,7 +46,7 @@ def failed(response, reason="end of stream", **options):
 
 
 def dropped(response, reason="end of stream"):
-    """The reason for which a turn ended behind its first event."""
+    """The reason for which a turn ended after its first event."""
     items = seen(response, reason).items
     assert types_of(items) == ["text", "SseConnectionDropped"]
     assert items[-1].last_sse_id == (42, 1)
@@ -71,7 +71,7 @@ def dropped(response, reason="end of stream"):
         HEAD.replace(b"\r\n", b"\n") + b"\n" + TURN,
         HEAD + b"Connection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(TURN), TURN),
         with_length(TURN) + b"HTTP/1.1 200 OK\r\n\r\n",
-        chunked(TURN) + b"nonsense behind the terminal event\r\n",
+        chunked(TURN) + b"nonsense after the terminal event\r\n",
     ],
 )
 def test_turn_comes_out_of_every_kind_of_body(response):
@@ -141,7 +141,7 @@ READING = ["cut body", "reset", "protocol", "read timeout", "event timeout", "cl
 
 
 @pytest.mark.parametrize("reason", [*READING, "reset (ReadError)"])
-def test_reason_for_the_end_is_kept_behind_the_head(reason):
+def test_reason_for_the_end_is_kept_after_the_head(reason):
     assert dropped(chunked(TEXT), reason) == reason
     assert dropped(HEAD + b"\r\n" + TEXT + b"d", reason) == f"{reason}; unfinished event lost"
     assert seen(HEAD + b"\r\n", reason).items == [SseConnectionDropped(None, reason)]
@@ -286,11 +286,11 @@ def test_error_body_that_is_nonsense_is_kept_as_far_as_it_came():
 def test_no_more_than_4096_bytes_of_an_error_body_are_waited_for():
     response = answer(b"500 Oh", body=b"\xff" * 5000)
     head_end = response.index(b"\r\n\r\n") + 4
-    before, behind = response[: head_end + 4095], response[head_end + 4095 :]
+    before, after = response[: head_end + 4095], response[head_end + 4095 :]
     exchange = SseExchange("GET", "http://a/")
     assert exchange.receive_data(before) == []
     assert not exchange.finished
-    assert exchange.receive_data(behind) == [SseConnectFailed(500, "\ufffd" * 1024, "status")]
+    assert exchange.receive_data(after) == [SseConnectFailed(500, "\ufffd" * 1024, "status")]
     assert exchange.finished
 
 

@@ -144,7 +144,7 @@ class ExchangeMachine(RuleBasedStateMachine):
     request = request()
 
     @initialize(parts=RESPONSES)
-    def begin(self, parts):
+    def start(self, parts):
         self.exchange = SseExchange("POST", URL, body=BODY)
         self.response = b"".join(part.data for part in parts) + b"HTTP/1.1 200 OK\r\n"
         self.model = Model(parts)
@@ -153,7 +153,7 @@ class ExchangeMachine(RuleBasedStateMachine):
 
     @rule(size=st.integers(0, 200), buffer=st.sampled_from([bytes, bytearray, memoryview]))
     def receive_data(self, size, buffer):
-        # What comes behind the response is of interest only once the exchange is finished.
+        # What comes after the response is of interest only once the exchange is finished.
         size = size if self.model.finished else min(size, self.model.left)
         data, self.response = self.response[:size], self.response[size:]
         self.given(self.exchange.receive_data(buffer(data)), self.model.receive(data))
@@ -209,4 +209,4 @@ class ExchangeMachine(RuleBasedStateMachine):
 
 
 TestExchangeMachine = ExchangeMachine.TestCase
-TestExchangeMachine.settings = settings(max_examples=100, stateful_step_count=20)
+TestExchangeMachine.settings = settings(max_examples=60, stateful_step_count=20)

@@ -367,7 +367,7 @@ def test_coded_error_body_that_is_no_such_is_kept_as_far_as_it_can_be_read():
     assert seen(response).items == [SseConnectFailed(500, "abc", "status")]
 
 
-def test_what_a_bomb_holds_behind_the_terminal_event_is_not_made():
+def test_what_a_bomb_holds_after_the_terminal_event_is_not_made():
     decoded = []
 
     class Counting(TurnDecoder):

@@ -1,4 +1,4 @@
-"""Every fault of the table has the same outcome over every adapter, and docs/faults.md shows it."""
+"""Every fault in the table has the same outcome over every adapter, and docs/faults.md shows it."""
 
 import gc
 import threading

@@ -25,7 +25,7 @@ def test_head_starts_a_stream_or_does_not(head):
     assert (OK in result.items) is head.opens
 
 
-@pytest.mark.parametrize("adapter", ADAPTERS[::2], ids=str)
+@pytest.mark.parametrize("adapter", [a for a in ADAPTERS if str(a) in ("httpx", "trio")], ids=str)
 def test_every_adapter_reads_heads_alike(adapter):
     def handler(peer):
         peer.read_request()

@@ -37,7 +37,7 @@ class Site:
         )
 
     async def turn(self, request):
-        """A turn of 20 events, from behind the id that the client has seen."""
+        """A turn of 20 events, after the id that the client has seen."""
         seen = request.headers.get("last-event-id", "7:0")
         self.requests.append((request.method, await request.body(), seen))
 

@@ -269,7 +269,7 @@ def caused_by(error, cause):
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_what_kept_a_connection_from_coming_about_is_found_behind_it(cause, word):
+def test_what_kept_a_connection_from_being_made_is_found_in_its_causes(cause, word):
     error = caused_by(httpx.ConnectError("no"), OSError())
     error.__cause__.__context__ = cause
     assert reason_of(error, opening=True) == f"{word} (ConnectError)"

@@ -1,4 +1,4 @@
-"""Redirects that an httpx client follows, and such as lead nowhere."""
+"""Redirects that an httpx client follows, and redirects that lead nowhere."""
 
 import pytest
 from support.adapters import ADAPTERS
@@ -62,7 +62,7 @@ def test_redirects_without_end_are_a_redirect_error(adapter):
 
 
 @every_httpx
-def test_error_behind_a_redirect_is_told_as_it_is(adapter):
+def test_error_after_a_redirect_is_reported_as_it_is(adapter):
     def handler(peer):
         peer.read_request()
         first = b" /turns " in peer.head

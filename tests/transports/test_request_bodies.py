@@ -19,7 +19,7 @@ def sent_by(method, url, **options):
     return b"".join(iter(exchange.bytes_to_send, b""))
 
 
-def test_body_goes_out_with_its_length_behind_the_head():
+def test_body_goes_out_with_its_length_after_the_head():
     sent = sent_by("POST", "http://a/", body=b"Hello")
     assert b"\r\ncontent-length: 5\r\n" in sent.lower()
     assert sent.endswith(b"\r\n\r\nHello")
@@ -186,13 +186,13 @@ def test_refusal_tells_no_secret_in_text_chain_or_frames(call, options):
 
 
 @pytest.mark.parametrize("last_sse_id", [None, 5, (42, 1), b"42:1"])
-def test_turn_is_resumed_behind_an_id_or_its_text_only(last_sse_id):
+def test_turn_is_resumed_after_an_id_or_its_text_only(last_sse_id):
     with pytest.raises(TypeError, match="last_sse_id must be an SseId or its text"):
         ratatoskr_transports.anyio.reconnect_turn("http://a/", last_sse_id)
 
 
 @pytest.mark.parametrize("last_sse_id", ["", "42", "42:", "42:1\r\nX: y", "a:b"])
-def test_turn_is_resumed_behind_a_good_id_only(last_sse_id):
+def test_turn_is_resumed_after_a_good_id_only(last_sse_id):
     with pytest.raises(ValueError, match="SSE id"):
         ratatoskr_transports.trio.reconnect_turn("http://a/", last_sse_id)
 

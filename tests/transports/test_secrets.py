@@ -1,4 +1,4 @@
-"""Secrets of a request are in no error, nothing behind it, no local of a frame and no log line."""
+"""Secrets of a request are in no error, no cause of it, no local of a frame and no log line."""
 
 import base64
 import contextlib
@@ -36,7 +36,7 @@ def with_secrets(url):
     return url.replace("://", f"://{USERINFO}@") + f"?{QUERY}"
 
 
-def everything_behind(error):
+def everything_caused_by(error):
     """The error, its causes and contexts and those in groups."""
     todo, found = [error], []
     while todo:
@@ -49,7 +49,7 @@ def everything_behind(error):
 
 def texts_of(error):
     """All that a report of the error may show."""
-    for each in everything_behind(error):
+    for each in everything_caused_by(error):
         yield from (str(each), repr(each), repr(each.args), repr(getattr(each, "__notes__", "")))
         for frame, _ in traceback.walk_tb(each.__traceback__):
             if frame.f_code.co_filename.startswith(OUR_FILES):

@@ -230,7 +230,7 @@ class NeverEnds(Transport):
         return self.event
 
 
-class HidesAnotherExceptionBehindTheError(Transport):
+class HasAnotherExceptionAsItsCause(Transport):
     async def __anext__(self):
         try:
             return await anext(self.stream)
@@ -345,7 +345,7 @@ class WaitsForAnyHead(Transport):
         (ReordersEvents, "a turn in one write: the events are"),
         (RepeatsEvents, "a body with a length: the events are"),
         (NeverEnds, "a turn byte by byte: the stream does not end"),
-        (HidesAnotherExceptionBehindTheError, "a bad id: another exception stands behind"),
+        (HasAnotherExceptionAsItsCause, "a bad id: the error has another exception"),
         (LetsForeignErrorsThrough, "bad JSON: raised ValueError: Expecting value"),
         (ReadsAnyAnswer, "the status 503: no error on entering"),
         (ComesToNoEndAfterTheTerminalEvent, "a turn in one write: it ended with"),
