@@ -16,35 +16,34 @@ from typing import Any, ClassVar
 from textual import events, work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
-from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 from textual.worker import Worker, WorkerError
 
-from ratatoskr_proto import Done, ReconnectPolicy, SseId
+from ratatoskr_proto import Done, Event, RatatoskrError, ReconnectPolicy, SseId
+from ratatoskr_proto.dialects import TURN, Dialect
 
 from .._connector import Connector
 from .._shown.labels import ending_label
 from .._shown.visible import printable, visible
 from ..demo_server import PATHS, DemoServer, Script
-from .conversation import Conversation
+from .conversation import DEFAULT_HISTORY, Conversation
 from .files import RecordingNames, save_transcript
 from .frames import FrameLog
-from .frames_view import FrameList, FramesView
 from .key_bar import KeyBar
-from .markdown import rendered
 from .message_input import MessageInput
+from .panes import Panes
 from .reader import TurnReader
 from .screens import HelpScreen, UnsavedScreen
 from .scrollback import Kind
 from .status import TurnStatus
+from .status_line import StatusLine
 from .style import CSS
-from .transcript import Transcript
-from .turns import StreamedTurn, coalesced
+from .turns import StreamedTurn
 
 _DRAWINGS_A_SECOND = 20
 _DEMO_PACE = 0.01
 _OWN_SERVER = "A demo server of the app's own answers. F1 shows the keys."
+_CUT = "[cut] This answer is not complete. Ctrl-R asks for it again."
 
 
 class AppState(enum.Enum):
@@ -79,6 +78,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         Binding("ctrl+y", "copy", "Copy", key_display="^Y"),
         Binding("ctrl+f,slash", "search", "Search", key_display="^F"),
         Binding("f4", "reconnect", "Reconnect", key_display="F4"),
+        Binding("f6", "fold", "Reasoning", key_display="F6"),
         Binding("f7", "times", "Times", key_display="F7"),
         Binding("f8", "record", "Record", key_display="F8"),
         Binding("n", "find(False)", show=False),
@@ -99,6 +99,9 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         reconnect: bool = False,
         policy: ReconnectPolicy | None = None,
         record: str | None = None,
+        dialect: Dialect[Any] = TURN,
+        keys: Mapping[str, Any] | None = None,
+        history: int = DEFAULT_HISTORY,
         open_turn: Callable[[str | SseId], StreamedTurn] | None = None,
     ) -> None:
         """Talk to the turns at ``url``, sending ``headers`` (pairs of name and value) with each
@@ -106,10 +109,11 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         on and off, a turn whose connection is lost is resumed over another one, by ``policy``
         (default: ``ReconnectPolicy()``). ``connector`` replaces the one that sends ``headers``, and
         ``options`` go to the adapter with every turn. ``record`` names the file into which the
-        first turn is recorded; later ones get a number.
+        first turn is recorded; later ones get a number. ``dialect``, ``keys`` and ``history`` are
+        those of a ``Conversation``.
 
-        With ``open_turn`` none of these but ``record`` is used: it makes the turn that answers a
-        message (str), or that resumes after an id (SseId), not entered yet. If it raises, the
+        With ``open_turn`` only ``record`` and ``dialect`` are used: it makes the turn that answers
+        a message (str), or that resumes after an id (SseId), not entered yet. If it raises, the
         message is not sent.
         """
         super().__init__()
@@ -123,40 +127,40 @@ class RatatoskrApp(App[None], inherit_bindings=False):
             # No proxy leads to the app's own server.
             connector = Connector(headers=headers, trust_env=not self._own_server)
         self._conversation = Conversation(
-            url, connector, options=options or {}, on_wait=self._status.wait
+            url,
+            connector,
+            dialect=dialect,
+            keys=keys,
+            history=history,
+            options=options or {},
+            on_wait=self._status.wait,
         )
         self._open = open_turn or self._open_with_conversation
         self._server_is_up = asyncio.Event()
         self._server: Worker[None] | None = None
         self._turn: StreamedTurn | None = None  # the one that is running
         self._worker: Worker[None] | None = None
+        self._message = ""  # the last one that was sent
         self._resume_from: SseId | None = None
-        self._pending: list[tuple[Kind, str]] = []
-        self._notice = ""  # in the status line until the next key
+        self._can_ask_again = False
         self._saved = True
         self._recording = record is not None
         self._recordings = RecordingNames(record)
-        self._frames = FrameLog()
-        self._reader = TurnReader(self._write, self._status, self._frames)
-        self._transcript = Transcript(id="transcript")
-        self._markdown = Static(markup=False)
-        self._answer_view = VerticalScroll(self._markdown, id="answer")
-        self._frames_view = FramesView(self._frames, id="frames")
+        frames = FrameLog()
+        self._panes = Panes(frames)
+        self._reader = TurnReader(self._panes.write, self._status, frames, numbered=dialect is TURN)
         self._search = Input(placeholder="Search; Enter finds the next match", id="search")
         self._input = MessageInput(id="message")
-        self._status_line = Static(id="status", markup=False)
+        self._status_line = StatusLine(self._status)
 
     def compose(self) -> ComposeResult:
-        yield self._transcript
-        yield self._answer_view
-        yield self._frames_view
+        yield self._panes
         yield self._search
         yield self._input
         yield self._status_line
         yield KeyBar()
 
     async def on_mount(self) -> None:
-        self._show_view(self._transcript)
         self._search.display = False
         self._input.focus()
         self._ticks = self.set_interval(1 / _DRAWINGS_A_SECOND, self._show_pending, pause=True)
@@ -177,19 +181,16 @@ class RatatoskrApp(App[None], inherit_bindings=False):
                 await self._server.wait()
         await self._conversation.aclose()
 
-    def on_resize(self, event: events.Resize) -> None:
-        self.call_later(self._show_status)  # when the app has taken its new size
-
     @work(group="server", exit_on_error=False, description="the demo server")
     async def _serve_worker(self) -> None:
         try:
             async with DemoServer(Script(pace=_DEMO_PACE)).listening() as base_url:
-                self._conversation.url = base_url + PATHS["turn"]
-                self._write(Kind.EVENT, _OWN_SERVER)
+                self._conversation.url = base_url + PATHS[self._conversation.dialect.name]
+                self._panes.write(Kind.EVENT, _OWN_SERVER)
                 self._server_is_up.set()
                 await asyncio.Event().wait()
         except OSError as error:
-            self._write(Kind.ERROR, f"[no_server] {error.strerror}")
+            self._panes.write(Kind.ERROR, f"[no_server] {error.strerror}")
         finally:
             self._conversation.url = None
             self._server_is_up.set()
@@ -214,13 +215,14 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         except TypeError:  # an error or a terminal event of somebody else's
             line = f"[bug] {type(ending).__name__}"
         kind = Kind.END if isinstance(ending, Done) else Kind.ERROR
-        self._finish(turn, kind, line, self._status.resume_point(ending))
+        self._finish(turn, kind, line, ending)
 
     def _begin(self, turn: StreamedTurn, *, new_answer: bool = True) -> None:
         if turn is not self._turn:
             self._cancelled(self._turn)
             self._turn = turn
             self._resume_from = None
+            self._can_ask_again = False
             self._saved = False
             self._status.begin(getattr(turn, "last_sse_id", None))
             self._reader.begin(turn, new_answer=new_answer)
@@ -228,22 +230,34 @@ class RatatoskrApp(App[None], inherit_bindings=False):
 
     def _cancelled(self, turn: StreamedTurn | None) -> None:
         """End a turn that is not read any more."""
-        if turn is not None:
-            last_id = self._status.last_id
-            line = "[cancelled]" if last_id is None else f"[cancelled] last_sse_id={last_id}"
-            self._finish(turn, Kind.END, line, last_id)
+        last_id = self._status.last_id
+        line = "[cancelled]" if last_id is None else f"[cancelled] last_sse_id={last_id}"
+        self._finish(turn, Kind.END, line)
 
     def _finish(
-        self, turn: StreamedTurn, kind: Kind, line: str, resume_from: SseId | None = None
+        self,
+        turn: StreamedTurn | None,
+        kind: Kind,
+        line: str,
+        ending: Event | RatatoskrError | None = None,
     ) -> None:
-        """Go back to idle, unless another turn runs."""
-        if turn is not self._turn:
+        """Go back to idle, unless another turn runs. ``ending`` is None for one that was cancelled,
+        or whose end is a bug.
+        """
+        if turn is None or turn is not self._turn:
             return
         self._turn = None
-        self._resume_from = resume_from
+        self._conversation.ended(ending, self._reader.answer)
+        is_cut = not isinstance(ending, Done)
+        if self._conversation.dialect is TURN:
+            self._resume_from = self._status.resume_point(ending)
+        else:
+            self._can_ask_again = is_cut
         self._status.end()
         if self.is_running:
-            self._write(kind, line)
+            self._panes.write(kind, line)
+            if self._can_ask_again and self._reader.answer:
+                self._panes.write(Kind.ERROR, _CUT)
             self._enter(AppState.IDLE)
 
     def _enter(self, state: AppState) -> None:
@@ -265,11 +279,13 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         try:
             turn = self._open(target)
         except (TypeError, ValueError) as error:
-            self._write(Kind.ERROR, f"[not_sent] {error}")
+            self._panes.write(Kind.ERROR, f"[not_sent] {error}")
         except Exception as error:
-            self._write(Kind.ERROR, f"[bug] {type(error).__name__}")
+            self._panes.write(Kind.ERROR, f"[bug] {type(error).__name__}")
         else:
-            self._begin(turn, new_answer=not isinstance(target, SseId))
+            if isinstance(target, str):
+                self._message = target
+            self._begin(turn, new_answer=isinstance(target, str))
             self._worker = self._stream_turn_worker(turn)
             return True
         self._show_pending()
@@ -277,46 +293,17 @@ class RatatoskrApp(App[None], inherit_bindings=False):
 
     # What is shown.
 
-    def _write(self, kind: Kind, text: str) -> None:
-        """Have text shown with the next drawing."""
-        self._pending.append((kind, text))
-
     def _show_pending(self) -> None:
-        if self._pending:
-            pending, self._pending = self._pending, []
-            self._transcript.add(coalesced(pending))
-        self._frames_view.show_new()
-        self._show_status()
-
-    def _show_status(self) -> None:
-        line = self._status.line(
-            self.state.value,
-            self.size.width - 2,
-            reconnect=self._reconnect,
-            server=self._conversation.server,
+        self._panes.show_pending()
+        self._status_line.show(
+            self.state.value, reconnect=self._reconnect, names=self._conversation.names
         )
-        self._status_line.update(self._notice or line)
-
-    def _note(self, notice: str) -> None:
-        """Say something in the status line until the next key."""
-        self._notice = notice
-        self._show_status()
 
     def _tell(self, kind: Kind, line: str) -> None:
         """Add a line to the transcript, and show it now."""
-        self._write(kind, line)
-        self._show_view(self._transcript)
+        self._panes.write(kind, line)
+        self._panes.show_transcript()
         self._show_pending()
-
-    def _show_view(self, view: Widget) -> None:
-        for each in (self._transcript, self._answer_view, self._frames_view):
-            each.display = each is view
-
-    def _view(self) -> Transcript | VerticalScroll | FrameList:
-        """What scrolls."""
-        if self._frames_view.display:
-            return self._frames_view.list
-        return self._answer_view if self._answer_view.display else self._transcript
 
     # The keys.
 
@@ -325,25 +312,26 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         usable = {
             "send": idle,
             "cancel": not idle or self._search.display,
-            "resume": self._resume_from is not None,
+            "resume": self._resume_from is not None or self._can_ask_again,
             "markdown": idle and bool(self._reader.answer),
-            "reconnect": self._open == self._open_with_conversation,
-            "find": self.focused is self._transcript,
+            "reconnect": self._open == self._open_with_conversation
+            and self._conversation.dialect is TURN,
+            "find": self.focused is self._panes.transcript,
         }
         return True if usable.get(action, True) else None
 
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.Key) and self._notice:
-            self._note("")
+        if isinstance(event, events.Key):
+            self._status_line.note("")
         await super().on_event(event)
 
     def action_send(self) -> None:
         message = self._input.text.strip()
         if message:
-            self._show_view(self._transcript)
+            self._panes.show_transcript()
             for number, line in enumerate(message.split("\n")):
-                self._write(Kind.USER, f"{'  ' if number else '> '}{line}")
-            self._transcript.follow()
+                self._panes.write(Kind.USER, f"{'  ' if number else '> '}{line}")
+            self._panes.transcript.follow()
             if self._start(message):
                 self._input.remember(message)
 
@@ -370,14 +358,19 @@ class RatatoskrApp(App[None], inherit_bindings=False):
 
     def action_resume(self) -> None:
         if self._resume_from is not None:
-            self._show_view(self._transcript)
-            self._write(Kind.EVENT, f"[resume] last_sse_id={self._resume_from}")
-            self._start(self._resume_from)
+            self._panes.write(Kind.EVENT, f"[resume] last_sse_id={self._resume_from}")
+            target: str | SseId = self._resume_from
+        else:
+            self._panes.write(Kind.EVENT, "[again]")
+            self._conversation.forget_last()
+            target = self._message
+        self._panes.show_transcript()
+        self._start(target)
 
     def action_save(self) -> None:
         self._show_pending()
         try:
-            path = save_transcript(self._transcript.text, self._status.last_id)
+            path = save_transcript(self._panes.transcript.text, self._status.last_id)
         except OSError as error:
             self._tell(Kind.ERROR, f"[not_saved] {error.strerror}")
         else:
@@ -387,21 +380,21 @@ class RatatoskrApp(App[None], inherit_bindings=False):
     def action_copy(self) -> None:
         text = self.screen.get_selected_text() or visible(self._reader.answer)
         self.copy_to_clipboard(text)
-        self._note(f"copied {len(text):,} characters" if text else "there is nothing to copy yet")
+        self._status_line.note(
+            f"copied {len(text):,} characters" if text else "there is nothing to copy yet"
+        )
 
     def action_markdown(self) -> None:
-        if self._answer_view.display:
-            self._show_view(self._transcript)
-            return
-        self._markdown.update(rendered(visible(self._reader.answer)))
-        self._show_view(self._answer_view)
-        self._answer_view.scroll_home(animate=False)
+        self._panes.toggle_answer(self._reader.answer)
 
     def action_frames(self) -> None:
-        self._show_view(self._transcript if self._frames_view.display else self._frames_view)
+        self._panes.toggle_frames()
+
+    def action_fold(self) -> None:
+        self._panes.transcript.toggle_fold()
 
     def action_times(self) -> None:
-        self._transcript.toggle_times()
+        self._panes.transcript.toggle_times()
 
     def action_reconnect(self) -> None:
         self._reconnect = not self._reconnect
@@ -416,13 +409,13 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         return f"{'on' if on else 'off'}{when}"
 
     def action_search(self) -> None:
-        self._show_view(self._transcript)
+        self._panes.show_transcript()
         self._search.display = True
         self._search.focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self._close_search()
-        self._transcript.focus()
+        self._panes.transcript.focus()
         self._find(event.value)
 
     def _close_search(self) -> None:
@@ -433,15 +426,11 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         self._find(self._search.value, backwards=backwards)
 
     def _find(self, words: str, *, backwards: bool = False) -> None:
-        if words and not self._transcript.find(words, backwards=backwards):
-            self._note(f"nothing matches {printable(words)}")
+        if words and not self._panes.transcript.find(words, backwards=backwards):
+            self._status_line.note(f"nothing matches {printable(words)}")
 
     def action_help(self) -> None:
         self.push_screen(HelpScreen())
 
     def action_scroll(self, how: str) -> None:
-        view = self._view()
-        if how == "end" and isinstance(view, Transcript | FrameList):
-            view.follow()
-        else:
-            getattr(view, f"scroll_{how}")(animate=False)
+        self._panes.scroll(how)

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import Static
 from textual.worker import Worker
 
 from ratatoskr_proto import RatatoskrError, ReconnectPolicy
@@ -22,6 +21,7 @@ from .frames import FrameLog
 from .frames_view import FramesView
 from .key_bar import KeyBar
 from .status import TurnStatus
+from .status_line import StatusLine
 from .style import CSS
 
 _DRAWINGS_A_SECOND = 20
@@ -67,8 +67,7 @@ class EventsApp(App[None], inherit_bindings=False):
         self._options = {**options, "reconnect": reconnect, "on_wait": self._status.wait}
         self._frames = FrameLog()
         self._frames_view = FramesView(self._frames)
-        self._status_line = Static(id="status", markup=False)
-        self._notice = ""
+        self._status_line = StatusLine(self._status)
         self._worker: Worker[None] | None = None
 
     def compose(self) -> ComposeResult:
@@ -128,8 +127,7 @@ class EventsApp(App[None], inherit_bindings=False):
 
     def _show_pending(self) -> None:
         state = "streaming" if self._is_open else "closed"
-        line = self._status.line(state, self.size.width - 2, server=server_name(self._url))
-        self._status_line.update(self._notice or line)
+        self._status_line.show(state, names=[server_name(self._url)])
         self._frames_view.show_new()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -147,10 +145,9 @@ class EventsApp(App[None], inherit_bindings=False):
     def action_save(self) -> None:
         rows = "".join([f"{frame.text}\n" for frame in self._frames.frames])
         try:
-            self._notice = f"saved {save_transcript(rows, None)}"
+            self._status_line.note(f"saved {save_transcript(rows, None)}")
         except OSError as error:
-            self._notice = f"not saved: {error.strerror}"
-        self._show_pending()
+            self._status_line.note(f"not saved: {error.strerror}")
 
     def action_follow(self) -> None:
         self._frames_view.list.follow()

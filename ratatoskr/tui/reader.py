@@ -8,7 +8,7 @@ import functools
 import time
 from collections.abc import Callable
 
-from ratatoskr_proto import Event, RatatoskrError, SseConnectionDropped, Text
+from ratatoskr_proto import Event, RatatoskrError, Reasoning, SseConnectionDropped, Text
 
 from .._shown.labels import event_label
 from .._shown.recorder import Recorder, end_reason, recording_to
@@ -26,9 +26,15 @@ class TurnReader:
     """Reads one turn after the other, and keeps the text of the last answer."""
 
     def __init__(
-        self, write: Callable[[Kind, str], None], status: TurnStatus, frames: FrameLog
+        self,
+        write: Callable[[Kind, str], None],
+        status: TurnStatus,
+        frames: FrameLog,
+        *,
+        numbered: bool,
     ) -> None:
-        """``write`` shows a piece of text."""
+        """``write`` shows a piece of text; ``numbered`` says whether ids are those of turns."""
+        self._numbered = numbered
         self._write = write
         self._status = status
         self._frames = frames
@@ -112,12 +118,14 @@ class TurnReader:
                 async for event in turn:
                     if turn is not self._turn:
                         continue
-                    self._status.count(event.sse_id)
+                    self._status.count(event.sse_id if self._numbered else None)
                     if isinstance(event, Text):
                         self._show_text(halves.add(event.text))
+                    elif isinstance(event, Reasoning):
+                        self._write(Kind.REASONING, event.text)
                     elif event.terminal:
                         ending = event
-                    else:
+                    elif self._numbered:  # in other dialects most frames say nothing to a reader
                         self._write(Kind.EVENT, event_label(event))
                     if time.monotonic() - rested > _MAX_BUSY:
                         await asyncio.sleep(0)
@@ -128,6 +136,8 @@ class TurnReader:
         return ending or SseConnectionDropped(self._status.last_id, "end of stream")
 
     def _show_text(self, text: str) -> None:
+        if not text:
+            return
         self._write(Kind.TEXT, text)
         if self._answer_chars <= MAX_CHARS:
             self._answer.append(text)

@@ -14,18 +14,19 @@ from .key_bar import KeyBar
 from .scrollback import MAX_CHARS, MAX_LINES
 
 _HELP = f"""\
-Ratatoskr talks to a chat server. Each answer is a turn, streamed event by event.
+Ratatoskr talks to a chat server or to a model. Each answer is streamed.
 
 Enter      sends the message; Alt-Enter or Ctrl-J breaks the line
 Up, Down   recall earlier messages
 Esc        cancels the turn that is running
-Ctrl-R     resumes a turn that was cancelled or lost, after its last event
+Ctrl-R     resumes a turn that was cancelled or lost, or asks for it again
 Ctrl-S     saves the transcript to a file in the current directory
 Ctrl-Y     copies the selected text, or else the last answer
 Ctrl-F, /  searches the transcript; n and N go to the next match and the one before
 F3         shows the last answer as Markdown, and the transcript again
 F4         has lost turns resumed by themselves from the next one on, or no longer
 F5         shows the frames as they came, and the transcript again
+F6         shows the reasoning of a model, or folds it again
 F7         shows when each line began, or no longer
 F8         records the turns from the next one on, or no longer
 F1, ?      this help

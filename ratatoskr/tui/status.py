@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+from rich.cells import cell_len
 
 from ratatoskr_proto import (
     Event,
@@ -62,8 +64,12 @@ class TurnStatus:
             self._last_id = sse_id
         self.hear()
 
-    def resume_point(self, ending: Event | RatatoskrError) -> SseId | None:
-        """The id after which the turn that ended so can be resumed, if its connection was lost."""
+    def resume_point(self, ending: Event | RatatoskrError | None) -> SseId | None:
+        """The id after which the turn that ended so can be resumed: if its connection was lost, or
+        if it was cancelled (None).
+        """
+        if ending is None:
+            return self._last_id
         if isinstance(ending, SseConnectionDropped):
             return ending.last_sse_id
         lost_before = self._resumed or self._back_at is not None
@@ -77,10 +83,12 @@ class TurnStatus:
         self._rate = self._events / seconds if seconds > 0 else 0.0
         self._back_at = None
 
-    def line(self, state: str, width: int, *, reconnect: bool = False, server: str = "") -> str:
+    def line(
+        self, state: str, width: int, *, reconnect: bool = False, names: Sequence[str] = ()
+    ) -> str:
         """The status line. With ``state`` "streaming" it has the present rate and the silence, or
-        how long a wait takes; in another one, whether the next turn is to ``reconnect``. The name
-        of the ``server`` is in it where there is room.
+        how long a wait takes; in another one, whether the next turn is to ``reconnect``. Of the
+        ``names`` it has those for which there is room.
         """
         wide = width >= _WIDE
         now = self._clock()
@@ -101,8 +109,10 @@ class TurnStatus:
             parts += [f"{self._events}ev", rate]
         parts = list(filter(None, parts))
         between = " · " if wide else " "
-        if server and len(between.join([*parts, server])) <= width:
-            parts.insert(1, server)
+        for place, name in enumerate(names, 1):
+            if cell_len(between.join([*parts, name])) > width:
+                break
+            parts.insert(place, name)
         return between.join(parts)
 
     def _measure(self, now: float) -> None:

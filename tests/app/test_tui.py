@@ -80,7 +80,7 @@ def rows(transcript, hint, status, keys=KEYS):
 def test_screen_when_idle_with_its_own_server():
     async def scenario(pilot):
         line = " A demo server of the app's own answers. F1 shows the keys."
-        server = pilot.app._conversation.server
+        server = pilot.app._conversation.names[0]
         assert server.startswith("127.0.0.1:")
         await seen(pilot, rows([line], IDLE_HINT, f" idle · {server}"))
 
@@ -143,7 +143,7 @@ def test_help_and_back():
         await pilot.press("f1")
         await until(pilot, lambda: "Ctrl-R" in "\n".join(screen(app)))
         now = screen(app)
-        assert now[1].startswith("  Ratatoskr talks to a chat server. Each answer is a turn,")
+        assert now[1].startswith("  Ratatoskr talks to a chat server or to a model. Each answer")
         assert "  Esc        cancels the turn that is running" in now
         assert now[-1] == HELP_KEYS
         await pilot.press("end")
@@ -241,7 +241,7 @@ def test_a_turn_of_over_1000_events_with_the_empty_frame_1078():
         assert shown(pilot.app).startswith("> Hello\nYou said: Hello\n\nRatatoskr runs up and")
         assert shown(pilot.app).endswith("\n[done]\n")
         await pilot.pause()
-        server = pilot.app._conversation.server
+        server = pilot.app._conversation.names[0]
         assert screen(pilot.app)[-2] == f" idle · {server} · last 93:1100 · 1099 events · N/s"
 
     drive(RatatoskrApp("http://127.0.0.1/"), scenario)

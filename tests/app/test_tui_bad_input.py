@@ -139,8 +139,9 @@ def test_keys_work_while_a_turn_never_rests():
     async def scenario(pilot):
         app = pilot.app
         drawn = []
-        add = app._transcript.add
-        app._transcript.add = lambda pieces: (drawn.append(1), add(pieces))
+        transcript = app.query_one("#transcript")
+        add = transcript.add
+        transcript.add = lambda pieces: (drawn.append(1), add(pieces))
         app.query_one("#message").text = "one"
         app.post_message(events.Key("enter", None))
         await reached(lambda: turn.given > 2000)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ratatoskr_proto.dialects import TURN, Dialect
+
 from ..._connector import TRIO, Connector
 from ..connect import stream_options
 from ..console import CommandError, is_terminal
+from ..dialect_options import dialect_option, keys_option, read_keys
 from ..options import record_option
 
 if TYPE_CHECKING:
@@ -21,11 +25,25 @@ if TYPE_CHECKING:
 @click.option(
     "--events", is_flag=True, help="Show the frames of any event stream, without a conversation."
 )
+@dialect_option
+@keys_option
+@click.option(
+    "--history",
+    type=click.IntRange(min=0),
+    default=100_000,
+    show_default=True,
+    metavar="CHARS",
+    help="How much of earlier messages and answers goes along with a message, in dialects whose "
+    "servers do not remember them.",
+)
 @record_option
 @stream_options
 def tui(
     url: str | None,
     events: bool,
+    dialect: Dialect[Any],
+    data: str | None,
+    history: int,
     record: str | None,
     connector: Connector,
     stream_options: dict[str, Any],
@@ -36,18 +54,26 @@ def tui(
     Examples:
       ratatoskr tui
       ratatoskr tui https://example.com/turns -H @secret-headers --reconnect
+      ratatoskr tui --dialect openai-chat
+      ratatoskr tui http://127.0.0.1:11434/v1/chat/completions --dialect openai-chat \\
+          -d '{"model": "qwen3"}'
       ratatoskr tui --events https://example.com/stream
 
     F1 shows the keys. With --record the first turn is recorded to FILE, later ones to files with a
     number; F8 turns it on and off.
     """
+    keys = read_keys(data)
     if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
         raise CommandError("the app needs a terminal; `ratatoskr turn` does without")
+    if os.environ.get("TERM") == "dumb":
+        raise CommandError("the app needs a terminal that can do more than TERM=dumb says")
     if connector.transport == TRIO:
         raise CommandError("the app runs on asyncio; use --transport httpx or anyio")
     from ...tui import EventsApp, RatatoskrApp
 
     reconnect = stream_options.pop("reconnect")
+    if reconnect is not None and dialect is not TURN:
+        raise click.UsageError(f"--reconnect is for turns; {dialect.name} cannot resume an answer")
     app: App[None]
     if events:
         if url is None or record is not None:
@@ -60,6 +86,9 @@ def tui(
             options=stream_options,
             reconnect=reconnect is not None,
             record=record,
+            dialect=dialect,
+            keys=keys,
+            history=history,
         )
     app.run()
     return app.return_code or 0

@@ -1,0 +1,45 @@
+"""The options that name a dialect and add to its requests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ratatoskr_proto.dialects import DIALECTS, TURN, Dialect
+
+from .console import CommandError
+from .option_values import check_json, read_body
+
+
+class _DialectName(click.Choice[str]):
+    """The name of a dialect, which becomes the dialect."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, Dialect):
+            return value
+        return DIALECTS[super().convert(value, param, ctx)]
+
+
+dialect_option = click.option(
+    "--dialect",
+    type=_DialectName(list(DIALECTS)),
+    default=TURN.name,
+    show_default=True,
+    help="What the frames of the server mean.",
+)
+
+keys_option = click.option(
+    "-d",
+    "--data",
+    metavar="JSON|@FILE|@-",
+    help="""Keys for the body of the request, such as '{"model": "qwen3"}'.""",
+)
+
+
+def read_keys(data: str | None) -> dict[str, Any]:
+    """The keys of the body that ``--data`` gives. Raises CommandError if it is no JSON object."""
+    keys = {} if data is None else check_json(read_body(data))
+    if not isinstance(keys, dict):
+        raise CommandError("""--data must be a JSON object, such as '{"model": "qwen3"}'""")
+    return keys
