@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.worker import Worker
 
 from ratatoskr_proto import RatatoskrError, ReconnectPolicy
 
@@ -68,7 +67,7 @@ class EventsApp(App[None], inherit_bindings=False):
         self._frames = FrameLog()
         self._frames_view = FramesView(self._frames)
         self._status_line = StatusLine(self._status)
-        self._worker: Worker[None] | None = None
+        self._is_open = False
 
     def compose(self) -> ComposeResult:
         yield self._frames_view
@@ -77,19 +76,17 @@ class EventsApp(App[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         self.set_interval(1 / _DRAWINGS_A_SECOND, self._show_pending)
-        self._worker = self._stream_worker()
+        self._stream_worker()
 
     async def on_unmount(self) -> None:
         await self._connector.aclose()
-
-    @property
-    def _is_open(self) -> bool:
-        return self._worker is not None and not self._worker.is_finished
 
     @work(exclusive=True, exit_on_error=False, description="one stream")
     async def _stream_worker(self) -> None:
         """Read the stream to its end, and say how it ended. It never raises."""
         self._status.begin(None)
+        self._is_open = True
+        self.screen.refresh_bindings()
         try:
             line = await self._read()
         except asyncio.CancelledError:
@@ -119,6 +116,7 @@ class EventsApp(App[None], inherit_bindings=False):
         return "[end of stream]"
 
     def _end(self, line: str) -> None:
+        self._is_open = False
         self._status.end()
         self._frames.note(line)
         if self.is_running:
@@ -139,8 +137,7 @@ class EventsApp(App[None], inherit_bindings=False):
 
     def action_resume(self) -> None:
         self._frames.reconnect()
-        self._worker = self._stream_worker()
-        self.screen.refresh_bindings()
+        self._stream_worker()
 
     def action_save(self) -> None:
         rows = "".join([f"{frame.text}\n" for frame in self._frames.frames])
