@@ -2,7 +2,7 @@
 
 pip install nox
 nox                    # lint, docs, and the suite on each supported Python that is installed
-nox -s lint            # ruff and mypy
+nox -s lint            # ruff, mypy and pyright
 nox -s tests-3.13      # the suite on one Python
 nox -s tests-3.13 -- -x tests/proto
 nox -s oldest          # the suite with the lower bounds of pyproject.toml, on the oldest Python
@@ -29,6 +29,8 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("mypy")
+    session.run("basedpyright")
+    session.run("python", ".ci/check_blocks.py")
 
 
 @nox.session

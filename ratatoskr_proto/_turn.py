@@ -76,7 +76,7 @@ def _loads(text: str) -> Any:
     try:
         value, end = _scan_once(text, 0)
     except StopIteration:
-        end = -1
+        value, end = None, -1
     return value if end == len(text) else json.loads(text)
 
 

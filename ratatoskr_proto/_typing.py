@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 __all__ = ["TypeVar"]
 
 if TYPE_CHECKING:
-    from typing import TypeVar
+    from typing_extensions import TypeVar  # never at run time; pyright lets no other have a default
 else:
     import typing
 

@@ -313,6 +313,7 @@ class EventStreamDecoder(Generic[Item]):
         data: str | None = None
         more: list[str] = []  # further lines of the data
         commented = False
+        line = ""
         for line in text.split("\n"):
             if not line:
                 if not as_it_is:

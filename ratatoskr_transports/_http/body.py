@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ratatoskr_proto import TurnItem
 
-    ItemT = TypeVarWithDefault("ItemT", default=TurnItem)
+    ItemT = TypeVarWithDefault("ItemT", default=TurnItem, covariant=True)
 else:  # before Python 3.13 a TypeVar has no default
     ItemT = TypeVar("ItemT")
 ItemT_co = TypeVar("ItemT_co", covariant=True)
