@@ -36,8 +36,8 @@ class TurnDialect(Dialect[E | Unknown]):
         type_name = body["type"]
         event_class: Any = self._classes.get(type_name)
         if event_class is Text and isinstance(text := body["text"], str):
-            piece: Any = new_text(text, sse_id, body)  # as from_body() does
-            return [piece]
+            pieces: list[Any] = [new_text(text, sse_id, body)]  # as from_body() does
+            return pieces
         if event_class is not None:
             return [event_class.from_body(sse_id, body)]
         if not isinstance(type_name, str):
