@@ -141,9 +141,21 @@ class SseExchange(Generic[ItemT]):
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"receive_data() takes bytes, not {type(data).__name__}")
-        if len(data) > 0 and self._end is None:
+        if self._end is None and not self.finished and len(data) > 0:
+            body, small = self._body, len(data) <= _PIECE and not self.has_more
+            if small and body is not None and body.plain:
+                return self._receive_plain(body, bytes(data))
             self._received.append(memoryview(bytes(data)))
         return self.next_items()
+
+    def _receive_plain(self, body: BodyDecoder[ItemT], data: bytes) -> Items[ItemT]:
+        """Take a small piece of a body without a coding: most of them, so the short way for it."""
+        items: Items[ItemT] = []
+        for piece in self._http.receive_data(data):
+            items += body.decode(piece)
+            if body.over:
+                return items
+        return items + self._end_items() if self._http.finished else items
 
     def receive_eof(self, reason: str = "end of stream") -> Items[ItemT]:
         """Say that no more bytes will come and return the next items, as ``next_items`` does.
