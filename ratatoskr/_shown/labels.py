@@ -46,8 +46,8 @@ def ending_label(item: Event | RatatoskrError) -> str:
             return error_label(item)
         case ServerError(message):
             return f"[error] message={message!r}"
-        case Done():
-            return "[done]"
+        case Done(stop_reason):
+            return "[done]" if stop_reason is None else f"[done] stop_reason={stop_reason!r}"
     raise TypeError(f"{type(item).__name__} has no label: it ends no turn")
 
 

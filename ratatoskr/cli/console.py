@@ -38,10 +38,10 @@ def outputs_meet() -> bool:
     return os.path.samestat(out, err)
 
 
-def colour_wanted() -> bool:
-    """Whether stdout is a terminal with colours that the user has not switched off."""
+def colour_wanted(stream: TextIO | None) -> bool:
+    """Whether a stream is a terminal with colours that the user has not switched off."""
     unwanted = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return is_terminal(sys.stdout) and not unwanted
+    return is_terminal(stream) and not unwanted
 
 
 def write_stdout(text: str) -> None:
@@ -81,11 +81,11 @@ def _json_errors(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("ratatoskr.json", _json_errors)
 
 
-def write_stderr(line: str) -> None:
+def write_stderr(line: str, end: str = "\n") -> None:
     """Write a line to stderr; without a reader there, the exit code still says how it ended."""
     if sys.stderr is not None:
         try:
-            print(line, file=sys.stderr, flush=True)
+            print(line, end=end, file=sys.stderr, flush=True)
         except OSError:
             discard_output(sys.stderr)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 from ratatoskr_proto import (
     Comment,
@@ -16,17 +17,26 @@ from ratatoskr_proto import (
     ServerSentEvent,
     TurnDecoder,
     TurnState,
+    Unknown,
 )
+from ratatoskr_proto.dialects import DIALECTS, Dialect
 
 from .._shown import json_lines
+from .._shown.guess import StreamStart
 from .._shown.json_lines import JsonLines
 from .._shown.labels import ExitCode, ending_label, exit_code
 from .._shown.recording import RecordedStream
 from .console import write_stderr, write_stdout_json
+from .hints import dialect_hint
 
 
 def decode_turn(
-    stream: RecordedStream, max_event_bytes: int, lines: JsonLines, *, times: bool = False
+    stream: RecordedStream,
+    max_event_bytes: int,
+    lines: JsonLines,
+    *,
+    dialect: str = "turn",
+    times: bool = False,
 ) -> ExitCode:
     """Write the events of a turn as they come, then how it ended; return the exit code.
 
@@ -34,30 +44,36 @@ def decode_turn(
     """
     count = 0
     items: Sequence[Event | RatatoskrError] = []
-    for seconds, items in _turn_items(stream, max_event_bytes):
+    start = StreamStart()
+    understood = False
+    for seconds, items in _turn_items(stream, max_event_bytes, DIALECTS[dialect], start):
         events = [item for item in items if isinstance(item, Event)]
         count += len(events)
+        understood = understood or any(not isinstance(event, Unknown) for event in events)
         shown = seconds if times else None
         write_stdout_json("".join([lines.event(event, shown) for event in events]))
     ending = items[-1]
     write_stderr(ending_label(ending))
+    if not understood and (hint := dialect_hint(ending, start, dialect)):
+        write_stderr(hint)
     write_stderr(f"{count} events, {stream.bytes_read} bytes read")
     return exit_code(ending)
 
 
 def _turn_items(
-    stream: RecordedStream, max_event_bytes: int
+    stream: RecordedStream, max_event_bytes: int, dialect: Dialect[Any], start: StreamStart
 ) -> Iterator[tuple[float, Sequence[Event | RatatoskrError]]]:
     """Yield the items that each chunk completes; the very last item ended the turn."""
     make_decoder = functools.partial(
-        TurnDecoder, loads=json_lines.loads, max_event_bytes=max_event_bytes
+        TurnDecoder, loads=json_lines.loads, max_event_bytes=max_event_bytes, dialect=dialect
     )
     decoder = make_decoder()
     seconds = 0.0
     for seconds, chunk in stream.timed_chunks():
         if chunk is None:
-            decoder = make_decoder(resume_from=decoder.last_sse_id)
+            decoder = make_decoder(resume_from=decoder.last_sse_id if dialect.numbered else None)
             continue
+        start.receive(chunk)
         yield seconds, decoder.receive_data(chunk)
         if decoder.state is not TurnState.STREAMING:
             return

@@ -1,18 +1,34 @@
-"""What the command says of a bad end beside its label."""
+"""What the command says of a bad end in a line of its own."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ratatoskr_proto import Event, RatatoskrError, SseConnectFailed
+from ratatoskr_proto import Event, ProtocolError, RatatoskrError, SseConnectFailed
+
+from .._shown.guess import StreamStart
 
 _MAX_TYPE = 200  # characters of a media type
 
 
-def hint(ending: Event | RatatoskrError, stream: Any) -> str:
-    """Return a line for stderr, ``""`` if there is nothing to add. ``stream`` is what ended."""
-    if isinstance(ending, SseConnectFailed) and ending.reason.word == "content-type":
-        came = stream.headers.get("content-type", "")[:_MAX_TYPE]
-        media_type = f"the media type is {came!r}" if came else "there is no media type"
-        return f"ratatoskr: {media_type}; --any-type reads it anyway"
+def media_type_hint(ending: Event | RatatoskrError, stream: Any) -> str:
+    """Return a line that says which media type came in place of that of a stream, or ``""``."""
+    if not isinstance(ending, SseConnectFailed) or ending.reason.word != "content-type":
+        return ""
+    came = stream.headers.get("content-type", "")[:_MAX_TYPE]
+    media_type = f"the media type is {came!r}" if came else "there is no media type"
+    return f"ratatoskr: {media_type}; --any-type reads it anyway"
+
+
+def dialect_hint(ending: Event | RatatoskrError, start: StreamStart, dialect: str) -> str:
+    """Return a line that says which dialect a stream seems to be that could not be understood as
+    this one, or ``""``.
+    """
+    if not isinstance(ending, RatatoskrError) or isinstance(ending, SseConnectFailed):
+        return ""
+    guess = start.looks_like()
+    if guess and guess != dialect:
+        return f"ratatoskr: this looks like {guess}; try --dialect {guess}"
+    if guess == "" and isinstance(ending, ProtocolError):
+        return "ratatoskr: this looks like some other event stream; try: ratatoskr tail"
     return ""

@@ -15,7 +15,7 @@ from .._shown.recorder import Recorder, end_reason
 from .._shown.visible import printable
 from .console import write_stderr
 from .event_formats import EventFormat
-from .hints import hint
+from .hints import media_type_hint
 
 _MAX_ID = 200  # characters of an id in a label
 
@@ -103,7 +103,7 @@ class EventsPrinter:
                 write_stderr("ratatoskr: the stream ended within an event, which is not shown")
             return ExitCode.DONE
         write_stderr(ending_label(ending) + self._last_event_id())
-        if more := hint(ending, events):
+        if more := media_type_hint(ending, events):
             write_stderr(more)
         return exit_code(ending)
 

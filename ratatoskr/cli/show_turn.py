@@ -2,44 +2,54 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
-from ratatoskr_proto import Event, ProtocolError, RatatoskrError, SseConnectionDropped, SseId, Text
+from ratatoskr_proto import (
+    Event,
+    ProtocolError,
+    RatatoskrError,
+    Reasoning,
+    SseConnectionDropped,
+    SseId,
+    Text,
+    Unknown,
+)
 
+from .._shown.guess import StreamStart
 from .._shown.json_lines import JsonLines
 from .._shown.labels import ending_label, event_label, exit_code, wait_label
 from .._shown.recorder import Recorder, end_reason
-from .._shown.visible import HalfKeeper, visible
-from .console import is_terminal, outputs_meet, write_stderr, write_stdout, write_stdout_json
-from .hints import hint
+from .answer import AnswerWriter
+from .console import write_stdout_json
+from .hints import dialect_hint, media_type_hint
 
 
 class TurnPrinter:
     """Prints one turn.
 
-    Its text goes to stdout as it is, or with ``lines`` each event as a line of JSON; other
-    events, each wait for another connection, and how the turn ended, are labels on stderr. The body
-    goes to the ``recorder`` too. With ``explain`` there is more about a bad end: the last good id,
-    and a hint.
+    Its text goes to stdout as it is, or with ``lines`` each event as a line of JSON. Each wait for
+    another connection, and how the turn ended, is a label on stderr, and so is an event of an
+    unknown type where ``unknown`` is set. With ``reasoning`` the model's thinking goes to stderr.
+    The body goes to the ``recorder`` too.
     """
 
     def __init__(
         self,
         *,
         lines: JsonLines | None = None,
+        reasoning: bool = False,
+        unknown: bool = True,
         recorder: Recorder | None = None,
-        explain: bool = False,
     ) -> None:
         self._lines = lines
-        self._explain = explain
+        self._reasoning = reasoning
+        self._unknown = unknown
         self._recorder = recorder
-        self._halves = HalfKeeper()
-        self._line_is_open = False
+        self._answer = AnswerWriter()
 
     def on_wait(self, error: RatatoskrError, seconds: float) -> None:
         """Print that the connection was lost; the ``on_wait`` of the turn."""
-        self._print_label(wait_label(error, seconds))
+        self._answer.label(wait_label(error, seconds))
 
     async def show(self, turn: Any) -> int:
         """Print a turn to its end, and return the exit code.
@@ -48,11 +58,22 @@ class TurnPrinter:
         with`` and ``async for``. Exceptions of the output, and any that is not a RatatoskrError,
         are let through.
         """
-        recorder = self._recorder
-        if recorder is not None:
-            turn.tap(lambda data: recorder.chunk(data, turn.reconnects))
+        if self._recorder is not None:
+            turn.tap(lambda data: self._receive(data, turn.reconnects))
+        ending = await self._print_events(turn)
+        if self._recorder is not None:
+            self._recorder.end(end_reason(ending), turn.reconnects)
+        self._print_ending(turn, ending)
+        return exit_code(ending)
+
+    def _receive(self, data: bytes, reconnects: int) -> None:
+        if self._recorder is not None:
+            self._recorder.chunk(data, reconnects)
+
+    async def _print_events(self, turn: Any) -> Event | RatatoskrError:
+        """Print the events; return the terminal one, or the error that ended the turn."""
         last_sse_id: SseId | None = None
-        ending: Event | RatatoskrError | None = None
+        ending: Event | None = None
         try:
             async with turn:
                 async for event in turn:
@@ -60,46 +81,63 @@ class TurnPrinter:
                     last_sse_id = event.sse_id
                     ending = event if event.terminal else None
         except RatatoskrError as error:
-            ending = error
+            return error
         finally:
-            self._print_text(self._halves.rest())
-            if is_terminal(sys.stdout):
-                self._end_line()
-        if ending is None:
-            ending = SseConnectionDropped(last_sse_id, "end of stream")
-        if recorder is not None:
-            recorder.end(end_reason(ending), turn.reconnects)
-        label = ending_label(ending)
-        if self._explain and last_sse_id is not None and isinstance(ending, ProtocolError):
-            label += f" last_sse_id={last_sse_id}"
-        self._print_label(label)
-        if self._explain and (more := hint(ending, turn)):
-            write_stderr(more)
-        return exit_code(ending)
+            self._answer.end()
+        return ending or SseConnectionDropped(last_sse_id, "end of stream")
 
     def _print(self, event: Event) -> None:
         if self._lines is not None:
             write_stdout_json(self._lines.event(event))
         elif isinstance(event, Text):
-            self._print_text(self._halves.add(event.text))
-        elif not event.terminal:
-            self._print_label(event_label(event))
+            self._answer.text(event.text)
+        elif isinstance(event, Reasoning):
+            if self._reasoning:
+                self._answer.reasoning(event.text)
+        elif not event.terminal and self._unknown:
+            self._answer.label(event_label(event))
 
-    def _print_text(self, text: str) -> None:
-        if text:
-            write_stdout(visible(text))
-            self._line_is_open = not text.endswith("\n")
+    def _print_ending(self, turn: Any, ending: Event | RatatoskrError) -> None:
+        self._answer.label(ending_label(ending))
 
-    def _print_label(self, line: str) -> None:
-        if outputs_meet():
-            self._end_line()
-        write_stderr(line)
 
-    def _end_line(self) -> None:
-        """End the line of text, for people; stdout alone, if it is piped on, is just the text."""
-        if self._line_is_open:
-            write_stdout("\n")
-            self._line_is_open = False
+class ExplainingPrinter(TurnPrinter):
+    """As ``TurnPrinter``, and says more of a bad end: the last good id, and what may be wrong.
+
+    ``dialect`` is the name of the one that the turn is read in.
+    """
+
+    def __init__(self, dialect: str, **options: Any) -> None:
+        super().__init__(unknown=dialect == "turn", **options)
+        self._dialect = dialect
+        self._start = StreamStart()
+        self._last_sse_id: SseId | None = None
+        self._understood = False  # whether there was more than events of unknown types
+
+    async def show(self, turn: Any) -> int:
+        """See ``TurnPrinter``; ``turn`` is a ``TurnStream``."""
+        turn.tap(lambda data: self._receive(data, turn.reconnects))
+        return await super().show(turn)
+
+    def _receive(self, data: bytes, reconnects: int) -> None:
+        self._start.receive(data)
+        super()._receive(data, reconnects)
+
+    def _print(self, event: Event) -> None:
+        self._last_sse_id = event.sse_id
+        self._understood = self._understood or not isinstance(event, Unknown)
+        super()._print(event)
+
+    def _print_ending(self, turn: Any, ending: Event | RatatoskrError) -> None:
+        label = ending_label(ending)
+        if self._last_sse_id is not None and isinstance(ending, ProtocolError):
+            label += f" last_sse_id={self._last_sse_id}"
+        self._answer.label(label)
+        hint = media_type_hint(ending, turn)
+        if not self._understood:
+            hint = hint or dialect_hint(ending, self._start, self._dialect)
+        if hint:
+            self._answer.label(hint)
 
 
 async def run_turn(turn: Any, *, as_json: bool = False, recorder: Recorder | None = None) -> int:

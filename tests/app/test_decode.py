@@ -7,13 +7,12 @@ import pytest
 from support.frames import done, text
 
 from ratatoskr._shown import json_lines
-from ratatoskr_proto import Done, SseId, Unknown, encode_comment, encode_event
+from ratatoskr_proto import SseId, Unknown, encode_comment, encode_event
 
 HI = text(1, "Hi")
 DONE = done(2)
 HI_LINE = {"type": "text", "sse_id": "42:1", "body": {"type": "text", "text": "Hi"}, "text": "Hi"}
-DONE_LINE = {"type": "done", "sse_id": "42:2", "body": {"type": "done"}}
-DONE_LINE |= dict.fromkeys(Done.__match_args__)
+DONE_LINE = {"type": "done", "sse_id": "42:2", "body": {"type": "done"}, "stop_reason": None}
 
 # What commands a terminal, hides on it, or breaks a line there.
 HOSTILE = "\0\a\b\x1b[31m\x1b]0;x\x07\x7f\x85\x9b31m\u2028\u202e\u2066"

@@ -9,7 +9,7 @@ from support.demo import demo_serving, start_turn
 from support.frames import chunk
 from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
-from ratatoskr.cli import connect, show_turn
+from ratatoskr.cli import answer, connect
 from ratatoskr_proto import ReconnectPolicy, TurnDecoder
 
 TRANSPORTS = ["httpx", "anyio", "trio"]
@@ -118,7 +118,7 @@ def test_what_another_try_does_not_change_is_final_at_once(run_main, answer, cod
 
 
 def test_on_a_terminal_the_wait_has_a_line_of_its_own(run_main, monkeypatch):
-    monkeypatch.setattr(show_turn, "outputs_meet", lambda: True)
+    monkeypatch.setattr(answer, "outputs_meet", lambda: True)
     with serving(answering([text(1)], [text(2), DONE, None])) as server:
         run = run_main("turn", server.url, "-m", "Hi", "--reconnect")
     assert run.stdout == b"<1>\n<2>\n"
@@ -127,13 +127,13 @@ def test_on_a_terminal_the_wait_has_a_line_of_its_own(run_main, monkeypatch):
 @pytest.mark.usefixtures("heed_ctrl_c")
 @pytest.mark.parametrize("transport", ["httpx", "trio"])
 def test_ctrl_c_ends_a_wait_at_once(run_main, monkeypatch, transport):
-    def write_and_interrupt(line):
-        write_stderr(line)
+    def write_and_interrupt(line, end="\n"):
+        write_stderr(line, end)
         if line.startswith("[reconnecting]"):
             signal.raise_signal(signal.SIGINT)
 
-    write_stderr = show_turn.write_stderr
-    monkeypatch.setattr(show_turn, "write_stderr", write_and_interrupt)
+    write_stderr = answer.write_stderr
+    monkeypatch.setattr(answer, "write_stderr", write_and_interrupt)
     monkeypatch.setattr(connect, "POLICY", ReconnectPolicy(floor=1000, ceiling=1000))
     with serving(answering([text(1)])) as server:
         run = run_main("turn", server.url, "-m", "Hi", "--reconnect", "--transport", transport)

@@ -11,17 +11,20 @@ from typing import BinaryIO
 
 import click
 
+from ratatoskr_proto.dialects import TURN
+
 from ..._shown.json_lines import JsonLines
 from ..._shown.recording import RecordedStream, RecordingError
 from ..console import CommandError, colour_wanted, is_terminal, write_stderr
 from ..decode import decode_turn, decode_wire
-from ..options import max_event_bytes_option, pretty_option, unicode_option
+from ..options import dialect_option, max_event_bytes_option, pretty_option, unicode_option
 
 _LONG_FILE = 4 * 1024 * 1024  # bytes; below it a progress bar would only flash
 
 
 @click.command(short_help="Turn a recorded stream into JSON Lines.")
 @click.argument("file", type=click.Path(allow_dash=True), default="-")
+@dialect_option
 @click.option("--wire", is_flag=True, help="Read any event stream: no turn, just its frames.")
 @click.option("--comments", is_flag=True, help="With --wire, print comments too.")
 @click.option(
@@ -37,6 +40,7 @@ _LONG_FILE = 4 * 1024 * 1024  # bytes; below it a progress bar would only flash
 @max_event_bytes_option
 def decode(
     file: str,
+    dialect: str,
     wire: bool,
     comments: bool,
     only: tuple[str, ...],
@@ -66,7 +70,9 @@ def decode(
         raise click.UsageError("--comments needs --wire: a turn has events only")
     if only and not wire:
         raise click.UsageError("--event needs --wire: the events of a turn have no event name")
-    lines = JsonLines(unicode=unicode, indented=pretty, colour=pretty and colour_wanted())
+    if wire and dialect != TURN.name:
+        raise click.UsageError("--dialect says what events mean; with --wire there are only frames")
+    lines = JsonLines(unicode=unicode, indented=pretty, colour=pretty and colour_wanted(sys.stdout))
     with contextlib.ExitStack() as stack:
         source = stack.enter_context(_open(file))
         stream = RecordedStream(stack.enter_context(_progress(source, file)))
@@ -77,7 +83,7 @@ def decode(
                 return decode_wire(
                     stream, max_event_bytes, lines, comments=comments, only=only, times=times
                 )
-            return decode_turn(stream, max_event_bytes, lines, times=times)
+            return decode_turn(stream, max_event_bytes, lines, dialect=dialect, times=times)
         except RecordingError as error:
             raise CommandError(f"{_shown(file)}: {error}") from None
 

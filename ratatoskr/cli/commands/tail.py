@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any
 
 import click
@@ -90,7 +91,7 @@ def tail(
     }
     if data is not None:
         options |= request_body(read_body(data), connector.headers)
-    colour = pretty and colour_wanted()
+    colour = pretty and colour_wanted(sys.stdout)
     with recording_to(record) as recorder:
         printer = EventsPrinter(
             EventsAsJson(JsonLines(unicode=unicode, indented=pretty, colour=colour))

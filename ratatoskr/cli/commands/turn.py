@@ -7,18 +7,30 @@ from typing import Any
 
 import click
 
+from ratatoskr_proto.dialects import DIALECTS
+
 from ..._connector import Connector
+from ..._requests import Said, request_body
 from ..._shown.json_lines import JsonLines, loads
 from ..._shown.recorder import recording_to
 from ..connect import show_stream, stream_options
-from ..options import UNICODE_NEEDS_JSON, record_option, unicode_option
-from ..show_turn import TurnPrinter
+from ..option_values import read_object
+from ..options import UNICODE_NEEDS_JSON, dialect_option, record_option, unicode_option
+from ..show_turn import ExplainingPrinter
 
 
 @click.command(short_help="Show one turn of a chat server.")
 @click.argument("url")
 @click.option("-m", "--message", metavar="TEXT", help="Start a turn with this message.")
 @click.option("--resume", metavar="ID", help="Resume a turn after this id, such as 93:1077.")
+@dialect_option
+@click.option(
+    "-d",
+    "--data",
+    metavar="JSON|@FILE|@-",
+    help="Keys to add to the request, or to replace: an object, or one in a file or on stdin.",
+)
+@click.option("--reasoning", is_flag=True, help="Show the model's thinking on stderr too.")
 @click.option("--json", "as_json", is_flag=True, help="Print each event as a line of JSON.")
 @unicode_option
 @record_option
@@ -27,6 +39,9 @@ def turn(
     url: str,
     message: str | None,
     resume: str | None,
+    dialect: str,
+    data: str | None,
+    reasoning: bool,
     as_json: bool,
     unicode: bool,
     record: str | None,
@@ -35,8 +50,8 @@ def turn(
 ) -> int:
     """Stream one turn: its text to stdout, all else as labels to stderr.
 
-    With -m the message is sent to URL as {"message": TEXT}; with --resume a turn that was lost is
-    resumed after the event with that id.
+    With -m the message is sent to URL as the dialect has it, such as {"message": TEXT}; with
+    --resume a turn that was lost is resumed after the event with that id.
 
     \b
     Examples:
@@ -44,20 +59,27 @@ def turn(
       ratatoskr turn http://127.0.0.1:8000/turns --resume 93:1077 --json
       ratatoskr turn http://127.0.0.1:8000/turns -m Hi --reconnect
       ratatoskr turn https://example.com/turns -m Hi -H @secret-headers --record turn.jsonl
+      ratatoskr turn http://127.0.0.1:11434/v1/chat/completions \\
+          --dialect openai-chat -m Hi -d '{"model": "qwen3"}'
 
     When the connection drops, the label says the id to resume after. With --reconnect that is done
     for you: the message is not sent twice, and nothing is shown twice.
     """
-    if (message is None) == (resume is None):
+    if (message is None and data is None) == (resume is None):
         raise click.UsageError("give a message with -m, or an id with --resume, and not both")
     if unicode and not as_json:
         raise click.UsageError(UNICODE_NEEDS_JSON)
+    if resume is not None and not DIALECTS[dialect].numbered:
+        raise click.UsageError(f"--resume needs ids that tell turns apart; {dialect} has none")
+    lines = JsonLines(unicode=unicode) if as_json else None
+    options = stream_options | {"loads": loads}
+    if not DIALECTS[dialect].numbered:
+        options["dialect"] = DIALECTS[dialect]
+    keys = {} if data is None else read_object(data)
+    body = keys if message is None else request_body(dialect, [Said("user", message)], keys)
     with recording_to(record) as recorder:
-        lines = JsonLines(unicode=unicode) if as_json else None
-        printer = TurnPrinter(lines=lines, recorder=recorder, explain=True)
-        options = stream_options | {"loads": loads}
+        printer = ExplainingPrinter(dialect, lines=lines, reasoning=reasoning, recorder=recorder)
         start = functools.partial(show_stream, connector, printer, **options)
         if resume is not None:
             return connector.run(functools.partial(start, "reconnect_turn", url, resume))
-        body = {"message": message}
         return connector.run(functools.partial(start, "stream_turn", url, json=body))
