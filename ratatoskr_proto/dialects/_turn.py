@@ -34,15 +34,17 @@ class TurnDialect(Dialect[E | Unknown]):
         if not isinstance(body, dict):
             raise TypeError("an event is a JSON object")
         type_name = body["type"]
-        event_class: Any = self._classes.get(type_name)
+        event_class = self._classes.get(type_name)
+        found: list[Any]  # no type checker can follow the table
         if event_class is Text and isinstance(text := body["text"], str):
-            pieces: list[Any] = [new_text(text, sse_id, body)]  # as from_body() does
-            return pieces
-        if event_class is not None:
-            return [event_class.from_body(sse_id, body)]
-        if not isinstance(type_name, str):
+            found = [new_text(text, sse_id, body)]  # as from_body() does
+        elif event_class is not None:
+            found = [event_class.from_body(sse_id, body)]
+        elif isinstance(type_name, str):
+            found = [Unknown(type_name, sse_id=sse_id, body=body)]
+        else:
             raise TypeError("the type of an event is a string")
-        return [Unknown(type_name, sse_id=sse_id, body=body)]
+        return found
 
 
 TurnDialect.numbered = True  # no other dialect may set it
