@@ -5,6 +5,7 @@ server that travels on one. Bytes go in; events and error objects come out, in o
 chunking. Only the standard library is needed.
 """
 
+from ._decoder import EventStreamDecoder
 from ._encode import encode, encode_comment, encode_event
 from ._errors import (
     EventTooLarge,
@@ -34,7 +35,6 @@ from ._turn import TurnDecoder, TurnItem, TurnState
 from ._wire import (
     DEFAULT_MAX_EVENT_BYTES,
     Comment,
-    EventStreamDecoder,
     ServerSentEvent,
     WireItem,
 )

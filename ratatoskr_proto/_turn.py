@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeAlias, TypeVar, overload
 
 from . import _arguments
+from ._decoder import FrameDecoder
 from ._errors import (
     EventTooLarge,
     MalformedEnvelope,
@@ -27,7 +28,7 @@ from ._errors import (
 )
 from ._events import DEFAULT_EVENT_TYPES, Done, E, Event, EventTypes, ServerError, Text, Unknown
 from ._sse_id import SseId
-from ._wire import DEFAULT_MAX_EVENT_BYTES, Frame, FrameDecoder, ServerSentEvent
+from ._wire import DEFAULT_MAX_EVENT_BYTES, Frame, ServerSentEvent
 from .dialects import TURN, Complete, Dialect
 
 

@@ -16,7 +16,7 @@ must not grow, or the limit would not bound it; so it is kept as the bytes that 
 from __future__ import annotations
 
 import enum
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, overload
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, NoReturn, TypeAlias, overload
 
 from . import _arguments
 from ._errors import EventTooLarge
@@ -144,6 +144,11 @@ class EventStreamDecoder(Generic[Item]):
         # so that an LF would end that line and not the event.
         self._skipping = False
         self._line_begun = False
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(
+            "a decoder holds the state of one connection, so it cannot be copied or pickled"
+        )
 
     @property
     def last_event_id(self) -> str:

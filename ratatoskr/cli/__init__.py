@@ -15,6 +15,8 @@ from collections.abc import Sequence
 import click
 from click.shell_completion import shell_complete
 
+from ratatoskr_proto import EventStreamDecoder
+
 from .._shown.labels import ExitCode
 from .._shown.recording import RecordingError
 from .._shown.visible import printable
@@ -53,7 +55,10 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="ratatoskr-sse")
+@click.version_option(
+    package_name="ratatoskr-sse",
+    message=f"%(prog)s %(version)s (wire layer in {EventStreamDecoder.implementation})",
+)
 def cli() -> None:
     """Read Server-Sent Events: turns of a chat server, any other event stream, and recordings.
 

@@ -4,4 +4,4 @@ Each target is a module with ``check(data)``, which raises for an input that bre
 ``seeds()``, which gives inputs to begin with.
 """
 
-TARGETS = ("wire", "turn", "dialects", "exchange", "encode", "recording")
+TARGETS = ("wire", "compiled", "turn", "dialects", "exchange", "encode", "recording")

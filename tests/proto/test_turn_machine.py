@@ -5,7 +5,13 @@ import json
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
 from support.turn_model import TurnModel
 
 from ratatoskr_proto import Event, ServerSentEvent, SseId, TurnDecoder, TurnState, encode_event
@@ -127,5 +133,7 @@ class TurnMachine(RuleBasedStateMachine):
             assert not item.terminal
 
 
-TestTurnMachine = TurnMachine.TestCase
-TestTurnMachine.settings = settings(max_examples=100, stateful_step_count=15)
+def test_turn_machine():
+    run_state_machine_as_test(
+        TurnMachine, settings=settings(max_examples=100, stateful_step_count=15)
+    )
