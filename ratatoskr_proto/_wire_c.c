@@ -610,7 +610,8 @@ static PyObject *
 decoder_begun(Decoder *self, void *unused)
 {
     Field *line = &self->line;
-    return PyBool_FromLong(self->held || (line->size && line->start[0] != ':'));
+    return PyBool_FromLong(self->held || self->bom_size ||
+                           (line->size && line->start[0] != ':'));
 }
 
 static PyObject *

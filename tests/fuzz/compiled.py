@@ -37,10 +37,8 @@ def check(data: bytes) -> None:
 
 def seen(decoder, chunk, reason):
     """What a decoder gives for a chunk, None being the end, and where it stands then."""
-    if chunk is None:
-        items = decoder.receive_eof(reason)
-    else:
-        items = receive(decoder.receive_data, chunk)
+    end = chunk is None
+    items = decoder.receive_eof(reason) if end else receive(decoder.receive_data, chunk)
     kinds = [type(item) for item in items]
     begun = getattr(decoder, "begun", None)
     place = (decoder.last_event_id, decoder.retry_ms, decoder.pending, decoder.over, begun)
