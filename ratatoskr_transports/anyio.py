@@ -17,11 +17,13 @@ import anyio
 import anyio.abc
 
 from ratatoskr_proto import SseId
+from ratatoskr_proto.dialects import Dialect
 
 from ._adapters.calls import check_options
 from ._adapters.h11 import BareSource, H11Transport
 from ._streams.arguments import check_seconds
-from ._streams.streams import EventOptions, EventStream, TurnOptions, TurnStream
+from ._streams.streams import TURN_DIALECT, EventOptions, EventStream, TurnOptions, TurnStream
+from ._typing import DialectEvent, OwnEvent
 
 __all__ = ["reconnect_turn", "stream_events", "stream_turn", "wrap", "wrap_events"]
 
@@ -80,9 +82,10 @@ def wrap(
     stream: anyio.abc.ByteStream,
     *,
     resume_from: SseId | None = None,
+    dialect: Dialect[DialectEvent] = TURN_DIALECT,
     read_timeout: float | None = 60.0,
-    **options: Unpack[TurnOptions],
-) -> TurnStream:
+    **options: Unpack[TurnOptions[OwnEvent]],
+) -> TurnStream[DialectEvent | OwnEvent]:
     """Read a turn from a stream that is open already and carries nothing but the body.
 
     ``read_timeout`` is that of ``stream_turn``; the ``options`` are those of ``TurnStream``. Raises
@@ -90,7 +93,7 @@ def wrap(
     """
     check_options("wrap", options, TurnOptions)
     source = _bare_source("wrap", stream, read_timeout)
-    return TurnStream(source, resume_from=resume_from, **options)
+    return TurnStream(source, resume_from=resume_from, dialect=dialect, **options)
 
 
 def wrap_events(

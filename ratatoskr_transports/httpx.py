@@ -19,7 +19,8 @@ from typing import Any, Unpack
 
 import anyio
 
-from ratatoskr_proto import ReconnectPolicy, SseId
+from ratatoskr_proto import Done, ReconnectPolicy, ServerError, SseId, Text, Unknown
+from ratatoskr_proto.dialects import Dialect
 
 from ._adapters.calls import Call, GivenHeaders, check_options, resume_point
 from ._adapters.httpx_client import (
@@ -39,6 +40,7 @@ from ._adapters.httpx_client import (
 from ._http.request import quiet_refusals
 from ._streams.opening import AsyncOpening, OnWait, SyncOpening
 from ._streams.streams import (
+    TURN_DIALECT,
     EventOptions,
     EventStream,
     SyncEventStream,
@@ -46,6 +48,7 @@ from ._streams.streams import (
     TurnOptions,
     TurnStream,
 )
+from ._typing import DialectEvent, OwnEvent
 
 __all__ = [
     "reconnect_turn",
@@ -74,8 +77,9 @@ def stream_turn(
     on_wait: OnWait | None = None,
     resume_url: str | Url | None = None,
     any_media_type: bool = False,
-    **options: Unpack[TurnOptions],
-) -> TurnStream:
+    dialect: Dialect[DialectEvent] = TURN_DIALECT,
+    **options: Unpack[TurnOptions[OwnEvent]],
+) -> TurnStream[DialectEvent | OwnEvent]:
     """Start a turn; ``async with stream_turn(…) as turn`` opens it and closes it again.
 
     ``client`` is an ``AsyncClient``. ``url`` (str, or a ``URL`` of the library) may be relative to
@@ -104,11 +108,12 @@ def stream_turn(
         on_wait=on_wait,
         resume_url=text_of(resume_url),
         starts_turn=True,
+        dialect=dialect,
         any_media_type=any_media_type,
         options=options,
         known_options=TurnOptions,
     )
-    return TurnStream(_opening(client, call), **options)
+    return TurnStream(_opening(client, call), dialect=dialect, **options)
 
 
 @quiet_refusals
@@ -122,8 +127,8 @@ def reconnect_turn(
     reconnect: ReconnectPolicy | None = None,
     on_wait: OnWait | None = None,
     any_media_type: bool = False,
-    **options: Unpack[TurnOptions],
-) -> TurnStream:
+    **options: Unpack[TurnOptions[OwnEvent]],
+) -> TurnStream[Text | Done | ServerError | Unknown | OwnEvent]:
     """Resume a turn behind its event ``last_sse_id`` (SseId, or its text such as "93:1077").
 
     It is sent as ``Last-Event-ID``, and what the server sends again is dropped. With ``reconnect``
@@ -202,8 +207,9 @@ def stream_turn_sync(
     on_wait: OnWait | None = None,
     resume_url: str | Url | None = None,
     any_media_type: bool = False,
-    **options: Unpack[TurnOptions],
-) -> SyncTurnStream:
+    dialect: Dialect[DialectEvent] = TURN_DIALECT,
+    **options: Unpack[TurnOptions[OwnEvent]],
+) -> SyncTurnStream[DialectEvent | OwnEvent]:
     """As ``stream_turn``, with a ``Client``, for ``with`` and ``for``."""
     check_client(client, "stream_turn_sync")
     call = Call(
@@ -217,11 +223,12 @@ def stream_turn_sync(
         on_wait=on_wait,
         resume_url=text_of(resume_url),
         starts_turn=True,
+        dialect=dialect,
         any_media_type=any_media_type,
         options=options,
         known_options=TurnOptions,
     )
-    return SyncTurnStream(_sync_opening(client, call), **options)
+    return SyncTurnStream(_sync_opening(client, call), dialect=dialect, **options)
 
 
 @quiet_refusals
@@ -235,8 +242,8 @@ def reconnect_turn_sync(
     reconnect: ReconnectPolicy | None = None,
     on_wait: OnWait | None = None,
     any_media_type: bool = False,
-    **options: Unpack[TurnOptions],
-) -> SyncTurnStream:
+    **options: Unpack[TurnOptions[OwnEvent]],
+) -> SyncTurnStream[Text | Done | ServerError | Unknown | OwnEvent]:
     """As ``reconnect_turn``, with a ``Client``, for ``with`` and ``for``."""
     check_client(client, "reconnect_turn_sync")
     point = resume_point(last_sse_id)
@@ -295,9 +302,10 @@ def wrap(
     response: Response,
     *,
     resume_from: SseId | None = None,
+    dialect: Dialect[DialectEvent] = TURN_DIALECT,
     any_media_type: bool = False,
-    **options: Unpack[TurnOptions],
-) -> TurnStream:
+    **options: Unpack[TurnOptions[OwnEvent]],
+) -> TurnStream[DialectEvent | OwnEvent]:
     """Read a turn from a ``Response`` of an async client that you sent for with ``stream=True``, or
     from one that has been read.
 
@@ -307,7 +315,7 @@ def wrap(
     check_response(response, "wrap")
     check_options("wrap", options, TurnOptions)
     body = async_body_of(response)
-    stream = TurnStream(body, resume_from=resume_from, **options)
+    stream = TurnStream(body, resume_from=resume_from, dialect=dialect, **options)
     check_head(body, any_media_type)
     return stream
 
@@ -316,14 +324,15 @@ def wrap_sync(
     response: Response,
     *,
     resume_from: SseId | None = None,
+    dialect: Dialect[DialectEvent] = TURN_DIALECT,
     any_media_type: bool = False,
-    **options: Unpack[TurnOptions],
-) -> SyncTurnStream:
+    **options: Unpack[TurnOptions[OwnEvent]],
+) -> SyncTurnStream[DialectEvent | OwnEvent]:
     """As ``wrap``, with a ``Response`` of a sync client."""
     check_response(response, "wrap_sync")
     check_options("wrap_sync", options, TurnOptions)
     body = sync_body_of(response)
-    stream = SyncTurnStream(body, resume_from=resume_from, **options)
+    stream = SyncTurnStream(body, resume_from=resume_from, dialect=dialect, **options)
     check_head(body, any_media_type)
     return stream
 

@@ -19,11 +19,13 @@ import trio
 import trio.abc
 
 from ratatoskr_proto import SseId
+from ratatoskr_proto.dialects import Dialect
 
 from ._adapters.calls import check_options
 from ._adapters.h11 import BareSource, H11Transport
 from ._streams.arguments import check_seconds
-from ._streams.streams import EventOptions, EventStream, TurnOptions, TurnStream
+from ._streams.streams import TURN_DIALECT, EventOptions, EventStream, TurnOptions, TurnStream
+from ._typing import DialectEvent, OwnEvent
 
 __all__ = ["reconnect_turn", "stream_events", "stream_turn", "wrap", "wrap_events"]
 
@@ -95,9 +97,10 @@ def wrap(
     stream: trio.abc.Stream,
     *,
     resume_from: SseId | None = None,
+    dialect: Dialect[DialectEvent] = TURN_DIALECT,
     read_timeout: float | None = 60.0,
-    **options: Unpack[TurnOptions],
-) -> TurnStream:
+    **options: Unpack[TurnOptions[OwnEvent]],
+) -> TurnStream[DialectEvent | OwnEvent]:
     """Read a turn from a stream that is open already and carries nothing but the body.
 
     ``read_timeout`` is that of ``stream_turn``; the ``options`` are those of ``TurnStream``. Raises
@@ -105,7 +108,7 @@ def wrap(
     """
     check_options("wrap", options, TurnOptions)
     source = _bare_source("wrap", stream, read_timeout)
-    return TurnStream(source, resume_from=resume_from, **options)
+    return TurnStream(source, resume_from=resume_from, dialect=dialect, **options)
 
 
 def wrap_events(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from ratatoskr_proto import ReconnectPolicy, SseId
+from ratatoskr_proto.dialects import TURN, Dialect
 
 from .._http.request import (
     Headers,
@@ -69,6 +70,7 @@ class Call:
         last_event_id: str = "",
         resume_url: str | None = None,
         starts_turn: bool = False,
+        dialect: Dialect[Any] = TURN,
     ) -> None:
         """Raises TypeError or ValueError for invalid arguments.
 
@@ -95,6 +97,8 @@ class Call:
         if not isinstance(any_media_type, bool):
             raise TypeError(f"any_media_type must be True or False, not {any_media_type!r}")
         self.any_media_type = any_media_type
+        if reconnect is not None and isinstance(dialect, Dialect) and not dialect.numbered:
+            raise ValueError("reconnect needs ids to resume after, which only the dialect TURN has")
         if reconnect is not None and options.get("flush_unfinished"):
             raise ValueError(
                 "flush_unfinished cannot be used with reconnect, which would resume after half an "

@@ -11,7 +11,16 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, ParamSpec, Protocol, TypeVar, Unpack
 
-from ratatoskr_proto import ReconnectPolicy, SseConnectFailed, SseId
+from ratatoskr_proto import (
+    Done,
+    ReconnectPolicy,
+    ServerError,
+    SseConnectFailed,
+    SseId,
+    Text,
+    Unknown,
+)
+from ratatoskr_proto.dialects import Dialect
 
 from .._http.exchange import HttpExchange
 from .._http.head import ERROR_BODY_SECONDS
@@ -20,7 +29,8 @@ from .._http.request import quiet_refusals
 from .._streams.arguments import check_seconds
 from .._streams.opening import AsyncOpening, OnWait
 from .._streams.sources import AsyncBody, Refused, SourceLost
-from .._streams.streams import EventOptions, EventStream, TurnOptions, TurnStream
+from .._streams.streams import TURN_DIALECT, EventOptions, EventStream, TurnOptions, TurnStream
+from .._typing import DialectEvent, OwnEvent
 from .calls import Call, GivenHeaders, Request, resume_point
 
 
@@ -277,8 +287,9 @@ class H11Transport:
         on_wait: OnWait | None = None,
         resume_url: str | None = None,
         any_media_type: bool = False,
-        **options: Unpack[TurnOptions],
-    ) -> TurnStream:
+        dialect: Dialect[DialectEvent] = TURN_DIALECT,
+        **options: Unpack[TurnOptions[OwnEvent]],
+    ) -> TurnStream[DialectEvent | OwnEvent]:
         """Start a turn; ``async with stream_turn(…) as turn`` opens it and closes it again.
 
         ``json`` (any JSON value) or ``content`` (str or bytes) is the body of the request;
@@ -307,12 +318,13 @@ class H11Transport:
             on_wait=on_wait,
             resume_url=resume_url,
             starts_turn=True,
+            dialect=dialect,
             any_media_type=any_media_type,
             options=options,
             known_options=TurnOptions,
         )
         source = self._opening(call, connect_timeout, read_timeout, ssl_context)
-        return TurnStream(source, **options)
+        return TurnStream(source, dialect=dialect, **options)
 
     @_as_function
     def reconnect_turn(
@@ -328,8 +340,8 @@ class H11Transport:
         reconnect: ReconnectPolicy | None = None,
         on_wait: OnWait | None = None,
         any_media_type: bool = False,
-        **options: Unpack[TurnOptions],
-    ) -> TurnStream:
+        **options: Unpack[TurnOptions[OwnEvent]],
+    ) -> TurnStream[Text | Done | ServerError | Unknown | OwnEvent]:
         """Resume a turn after its event ``last_sse_id`` (SseId, or its text such as "93:1077").
 
         It is sent as ``Last-Event-ID``, and what the server sends again is dropped. With

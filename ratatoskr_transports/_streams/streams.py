@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Coroutine
-from typing import Any, TypedDict
+from typing import Any, Generic, TypedDict
 
 from ratatoskr_proto import (
     DEFAULT_EVENT_TYPES,
     DEFAULT_MAX_EVENT_BYTES,
     Comment,
-    Event,
     EventStreamDecoder,
     EventTypes,
     ServerSentEvent,
@@ -21,16 +20,22 @@ from ratatoskr_proto import (
     TurnDecoder,
     TurnState,
 )
+from ratatoskr_proto.dialects import TURN, Dialect
 
+from .._typing import DialectEvent, OwnEvent, TurnEvent
 from .cursor import EventCursor, TurnCursor
 from .loops import AsyncStream, SyncStream
 from .sources import Source, SyncSource
 
+# As defaults they fit whatever type a caller asks for.
+TURN_DIALECT: Any = TURN
+_EVENT_TYPES: Any = DEFAULT_EVENT_TYPES
 
-class TurnOptions(TypedDict, total=False):
+
+class TurnOptions(TypedDict, Generic[OwnEvent], total=False):
     """The options of a turn that the functions of all adapters take, see ``TurnStream``."""
 
-    event_types: EventTypes
+    event_types: EventTypes[OwnEvent]
     loads: Callable[[str], Any]
     max_event_bytes: int
     event_timeout: float | None
@@ -97,12 +102,13 @@ class _EventView:
 
 def _turn_cursor(
     resume_from: SseId | None,
-    event_types: EventTypes,
+    event_types: EventTypes[Any],
     loads: Callable[[str], Any],
     max_event_bytes: int,
+    dialect: Dialect[Any],
 ) -> TurnCursor:
-    def make_decoder(resume_from: SseId | None) -> TurnDecoder:
-        return TurnDecoder(resume_from, event_types, loads, max_event_bytes)
+    def make_decoder(resume_from: SseId | None) -> TurnDecoder[Any]:
+        return TurnDecoder(resume_from, event_types, loads, max_event_bytes, dialect=dialect)
 
     return TurnCursor(make_decoder, resume_from)
 
@@ -116,27 +122,29 @@ def _event_cursor(
     return EventCursor(make_decoder, last_event_id, comments)
 
 
-class TurnStream(_TurnView, AsyncStream[TurnCursor]):
+class TurnStream(_TurnView, AsyncStream[TurnCursor], Generic[TurnEvent]):
     """The events of one turn, for ``async for``."""
 
     def __init__(
-        self,
+        self: TurnStream[DialectEvent | OwnEvent],
         source: Source,
         *,
         resume_from: SseId | None = None,
-        event_types: EventTypes = DEFAULT_EVENT_TYPES,
+        dialect: Dialect[DialectEvent] = TURN_DIALECT,
+        event_types: EventTypes[OwnEvent] = _EVENT_TYPES,
         loads: Callable[[str], Any] = json.loads,
         max_event_bytes: int = DEFAULT_MAX_EVENT_BYTES,
         event_timeout: float | None = None,
     ) -> None:
         """Read a turn from ``source``: any object with ``receive()`` and ``aclose()``, see
-        ``Source``. The other arguments are those of ``TurnDecoder``, and ``event_timeout``, the
+        ``Source``. The other arguments are those of ``TurnDecoder``, with ``dialect`` to say what
+        the frames mean, and ``event_timeout``, the
         seconds without an event after which the stream is given up (None: never).
         """
-        cursor = _turn_cursor(resume_from, event_types, loads, max_event_bytes)
+        cursor = _turn_cursor(resume_from, event_types, loads, max_event_bytes, dialect)
         super().__init__(source, cursor, event_timeout)
 
-    def __anext__(self) -> Coroutine[Any, Any, Event]:
+    def __anext__(self) -> Coroutine[Any, Any, TurnEvent]:
         """Return the next event.
 
         Raises the error that ends the stream, and a fresh equal one each time after that;
@@ -145,26 +153,27 @@ class TurnStream(_TurnView, AsyncStream[TurnCursor]):
         return self._next()
 
 
-class SyncTurnStream(_TurnView, SyncStream[TurnCursor]):
+class SyncTurnStream(_TurnView, SyncStream[TurnCursor], Generic[TurnEvent]):
     """The events of one turn, for ``for``."""
 
     def __init__(
-        self,
+        self: SyncTurnStream[DialectEvent | OwnEvent],
         source: SyncSource,
         *,
         resume_from: SseId | None = None,
-        event_types: EventTypes = DEFAULT_EVENT_TYPES,
+        dialect: Dialect[DialectEvent] = TURN_DIALECT,
+        event_types: EventTypes[OwnEvent] = _EVENT_TYPES,
         loads: Callable[[str], Any] = json.loads,
         max_event_bytes: int = DEFAULT_MAX_EVENT_BYTES,
         event_timeout: float | None = None,
     ) -> None:
         """As ``TurnStream``, over a source with ``receive()`` and ``close()``."""
-        cursor = _turn_cursor(resume_from, event_types, loads, max_event_bytes)
+        cursor = _turn_cursor(resume_from, event_types, loads, max_event_bytes, dialect)
         super().__init__(source, cursor, event_timeout)
 
-    def __next__(self) -> Event:
+    def __next__(self) -> TurnEvent:
         """Return the next event; raises what ``TurnStream`` does, and StopIteration at the end."""
-        event: Event = self._next()
+        event: TurnEvent = self._next()
         return event
 
 
