@@ -78,6 +78,12 @@ class Peer:
                 return number
         return times
 
+    @contextlib.contextmanager
+    def speaking_tls(self, context: ssl.SSLContext) -> Iterator[None]:
+        """Speak TLS from here on, and close the connection in the end."""
+        with context.wrap_socket(self._connection, server_side=True) as self._connection:
+            yield
+
     def receive_some(self) -> bytes:
         """Receive whatever comes first."""
         return self._connection.recv(65536)

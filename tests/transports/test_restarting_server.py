@@ -1,0 +1,61 @@
+"""A server that restarts loses connections as they are made. A stream that reconnects goes on."""
+
+import contextlib
+
+import pytest
+from support.adapters import ADAPTERS
+from support.fault import shown
+from support.fault_servers import ALL, GOOD_CHUNKED, HERE, server_context, trusting_context
+from support.raw_server import serving
+
+from ratatoskr_proto import ReconnectPolicy
+
+FAST = ReconnectPolicy(attempts=3, floor=0.001, ceiling=0.002)
+
+
+def reset(peer):
+    peer.reset()
+
+
+def close(peer):
+    """Returning closes the connection."""
+
+
+def reset_in_handshake(peer):
+    peer.receive_some()
+    peer.reset()
+
+
+def close_in_handshake(peer):
+    peer.receive_some()
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+@pytest.mark.parametrize(
+    ("scheme", "fault"),
+    [
+        *[("http", reset), ("http", close)],
+        *[("https", reset), ("https", close)],
+        *[("https", reset_in_handshake), ("https", close_in_handshake)],
+    ],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_turn_resumes_once_the_server_is_well(adapter, scheme, fault):
+    connections = []
+
+    def handler(peer):
+        connections.append(peer)
+        if len(connections) <= 2:
+            fault(peer)
+            return
+        tls = scheme == "https"
+        with peer.speaking_tls(server_context(HERE)) if tls else contextlib.nullcontext():
+            peer.read_request()
+            peer.send(GOOD_CHUNKED)
+
+    with serving(handler) as server:
+        url = server.url.replace("http:", f"{scheme}:")
+        outcome = adapter.run_resumed(url, "42:0", reconnect=FAST, verify=trusting_context())
+    assert outcome.error is None
+    assert [shown(item) for item in outcome.items] == ALL
+    assert len(connections) == 3
