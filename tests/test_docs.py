@@ -37,7 +37,7 @@ def test_there_are_blocks():
 
 @pytest.mark.parametrize(("page", "block"), BLOCKS)
 def test_python_of_the_documents_runs(page, block):
-    exec(compile(block, page, "exec"), {"__name__": "example"})
+    exec(compile(block, f"<{page}>", "exec"), {"__name__": "example"})
 
 
 def test_ci_calls_the_test_command_of_the_readme_word_for_word():
