@@ -15,8 +15,7 @@ from typing import Any, ClassVar
 
 from textual import events, work
 from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
-from textual.widgets import Input
+from textual.binding import BindingType
 from textual.worker import Worker, WorkerError
 
 from ratatoskr_proto import Done, Event, RatatoskrError, ReconnectPolicy, SseId
@@ -24,12 +23,13 @@ from ratatoskr_proto.dialects import TURN, Dialect
 
 from .._connector import Connector
 from .._shown.labels import ending_label
-from .._shown.visible import printable, visible
+from .._shown.visible import visible
 from ..demo_server import PATHS, DemoServer, Script
 from .conversation import DEFAULT_HISTORY, Conversation
 from .files import RecordingNames, save_transcript
 from .frames import FrameLog
 from .key_bar import KeyBar
+from .keys import KEYS
 from .message_input import MessageInput
 from .panes import Panes
 from .reader import TurnReader
@@ -67,27 +67,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (78, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (14, "-tall")]  # noqa: RUF012
     CSS = CSS
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Cancel", key_display="Esc"),
-        Binding("ctrl+r", "resume", "Resume", key_display="^R"),
-        Binding("f1,question_mark", "help", "Help", key_display="F1"),
-        Binding("ctrl+c,ctrl+q", "stop", "Quit", key_display="^C"),
-        Binding("ctrl+s", "save", "Save", key_display="^S"),
-        Binding("f3", "markdown", "Markdown", key_display="F3"),
-        Binding("f5", "frames", "Frames", key_display="F5"),
-        Binding("ctrl+y", "copy", "Copy", key_display="^Y"),
-        Binding("ctrl+f,slash", "search", "Search", key_display="^F"),
-        Binding("f4", "reconnect", "Reconnect", key_display="F4"),
-        Binding("f6", "fold", "Reasoning", key_display="F6"),
-        Binding("f7", "times", "Times", key_display="F7"),
-        Binding("f8", "record", "Record", key_display="F8"),
-        Binding("n", "find(False)", show=False),
-        Binding("N", "find(True)", show=False),
-        Binding("pageup", "scroll('page_up')", show=False),
-        Binding("pagedown", "scroll('page_down')", show=False),
-        Binding("ctrl+home", "scroll('home')", show=False),
-        Binding("ctrl+end", "scroll('end')", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
 
     def __init__(
         self,
@@ -146,22 +126,19 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         self._saved = True
         self._recording = record is not None
         self._recordings = RecordingNames(record)
-        frames = FrameLog()
-        self._panes = Panes(frames)
-        self._reader = TurnReader(self._panes.write, self._status, frames, numbered=dialect is TURN)
-        self._search = Input(placeholder="Search; Enter finds the next match", id="search")
-        self._input = MessageInput(id="message")
         self._status_line = StatusLine(self._status)
+        frames = FrameLog()
+        self._panes = Panes(frames, self._status_line.note)
+        self._reader = TurnReader(self._panes.write, self._status, frames, numbered=dialect is TURN)
+        self._input = MessageInput(id="message")
 
     def compose(self) -> ComposeResult:
         yield self._panes
-        yield self._search
         yield self._input
         yield self._status_line
         yield KeyBar()
 
     async def on_mount(self) -> None:
-        self._search.display = False
         self._input.focus()
         self._ticks = self.set_interval(1 / _DRAWINGS_A_SECOND, self._show_pending, pause=True)
         if self._own_server:
@@ -311,7 +288,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         idle = self.state is AppState.IDLE
         usable = {
             "send": idle,
-            "cancel": not idle or self._search.display,
+            "cancel": not idle or self._panes.is_searching,
             "resume": self._resume_from is not None or self._can_ask_again,
             "markdown": idle and bool(self._reader.answer),
             "reconnect": self._open == self._open_with_conversation
@@ -336,8 +313,9 @@ class RatatoskrApp(App[None], inherit_bindings=False):
                 self._input.remember(message)
 
     def action_cancel(self) -> None:
-        if self._search.display:
-            self._close_search()
+        if self._panes.is_searching:
+            self._panes.close_search()
+            self._input.focus()
             return
         self._cancelled(self._turn)
         self.workers.cancel_group(self, "turn")
@@ -409,25 +387,10 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         return f"{'on' if on else 'off'}{when}"
 
     def action_search(self) -> None:
-        self._panes.show_transcript()
-        self._search.display = True
-        self._search.focus()
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        self._close_search()
-        self._panes.transcript.focus()
-        self._find(event.value)
-
-    def _close_search(self) -> None:
-        self._search.display = False
-        self._input.focus()
+        self._panes.open_search()
 
     def action_find(self, backwards: bool) -> None:
-        self._find(self._search.value, backwards=backwards)
-
-    def _find(self, words: str, *, backwards: bool = False) -> None:
-        if words and not self._panes.transcript.find(words, backwards=backwards):
-            self._status_line.note(f"nothing matches {printable(words)}")
+        self._panes.find_again(backwards=backwards)
 
     def action_help(self) -> None:
         self.push_screen(HelpScreen())

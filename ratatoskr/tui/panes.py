@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
-from .._shown.visible import visible
+from .._shown.visible import printable, visible
 from .frames import FrameLog
 from .frames_view import FrameList, FramesView
 from .markdown import rendered
@@ -23,10 +25,14 @@ class Panes(Vertical):
     Panes { height: 1fr; }
     Panes Transcript, Panes #answer { height: 1fr; padding: 0 1; }
     Panes #answer { scrollbar-size-vertical: 1; }
+    Panes #search { height: 1; border: none; padding: 0 1; }
     """
 
-    def __init__(self, frames: FrameLog) -> None:
+    def __init__(self, frames: FrameLog, note: Callable[[str], None]) -> None:
+        """``note`` tells that a search found nothing."""
         super().__init__()
+        self._note = note
+        self._search = Input(placeholder="Search; Enter finds the next match", id="search")
         self.transcript = Transcript(id="transcript")
         self._markdown = Static(markup=False)
         self._answer = VerticalScroll(self._markdown, id="answer")
@@ -37,8 +43,10 @@ class Panes(Vertical):
         yield self.transcript
         yield self._answer
         yield self._frames
+        yield self._search
 
     def on_mount(self) -> None:
+        self._search.display = False
         self._show(self.transcript)
 
     def write(self, kind: Kind, text: str) -> None:
@@ -80,6 +88,33 @@ class Panes(Vertical):
             pane.follow()
         else:
             getattr(pane, f"scroll_{how}")(animate=False)
+
+    @property
+    def is_searching(self) -> bool:
+        """Whether there is a line to type what to search for."""
+        return self._search.display
+
+    def open_search(self) -> None:
+        """Let words be typed; Enter finds them in the transcript, which has the focus then."""
+        self.show_transcript()
+        self._search.display = True
+        self._search.focus()
+
+    def close_search(self) -> None:
+        """End the typing."""
+        self._search.display = False
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.close_search()
+        self.transcript.focus()
+        self.find_again()
+
+    def find_again(self, *, backwards: bool = False) -> None:
+        """Go to the next match, or to the one before."""
+        words = self._search.value
+        if words and not self.transcript.find(words, backwards=backwards):
+            self._note(f"nothing matches {printable(words)}")
 
     def _show(self, pane: Widget) -> None:
         for each in (self.transcript, self._answer, self._frames):

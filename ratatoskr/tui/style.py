@@ -2,7 +2,6 @@
 
 CSS = """
 Screen { layout: vertical; }
-#search { height: 1; border: none; padding: 0 1; }
 .-short MessageInput { border: none; max-height: 2; padding: 0 1; }
 .-narrow.-tall KeyBar { height: 4; }
 ModalScreen VerticalScroll { height: 1fr; padding: 1 2; scrollbar-size-vertical: 1; }
