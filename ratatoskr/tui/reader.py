@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
 import time
 from collections.abc import Callable
@@ -11,12 +10,12 @@ from collections.abc import Callable
 from ratatoskr_proto import Event, RatatoskrError, Reasoning, SseConnectionDropped, Text
 
 from .._shown.labels import event_label
-from .._shown.recorder import Recorder, end_reason, recording_to
-from .._shown.recording import RecordingError
+from .._shown.recorder import end_reason
 from .._shown.visible import HalfKeeper
 from .frames import FrameLog
 from .scrollback import MAX_CHARS, Kind
 from .status import TurnStatus
+from .turn_recording import TurnRecording
 from .turns import StreamedTurn
 
 _MAX_BUSY = 0.002  # seconds for which events may keep the keys waiting
@@ -59,57 +58,31 @@ class TurnReader:
         """Show the events of a turn, record it to a file if one is named, and return what ended it:
         an error, or the terminal event. Any other exception is let through.
         """
-        with contextlib.ExitStack() as stack:
-            recorder = self._recorder(record_to, stack)
-            ending: Event | RatatoskrError | None = None
-            try:
-                ending = await self._show(turn, recorder)
-            except RatatoskrError as error:
-                ending = error
-            finally:
-                if recorder is not None:
-                    reconnects = getattr(turn, "reconnects", 0)
-                    self._try(functools.partial(recorder.end, end_reason(ending), reconnects))
-            assert ending is not None  # any other exception has left this block
-            return ending
-
-    def _recorder(self, path: str | None, stack: contextlib.ExitStack) -> Recorder | None:
+        recording = TurnRecording(record_to, functools.partial(self._write, Kind.ERROR))
+        ending: Event | RatatoskrError = SseConnectionDropped(None, "closed")
         try:
-            return stack.enter_context(recording_to(path))
-        except RecordingError as error:
-            self._write(Kind.ERROR, f"[not_recorded] {error}")
-            return None
+            ending = await self._show(turn, recording)
+        except RatatoskrError as error:
+            ending = error
+        finally:
+            recording.end(end_reason(ending), getattr(turn, "reconnects", 0))
+        return ending
 
-    def _try(self, record: Callable[[], object]) -> bool:
-        """Record something; return whether that worked."""
-        try:
-            record()
-        except RecordingError as error:
-            self._write(Kind.ERROR, f"[not_recorded] {error}")
-            return False
-        return True
-
-    def _tap(self, turn: StreamedTurn, recorder: Recorder | None) -> None:
-        recording = recorder
-
+    def _tap(self, turn: StreamedTurn, recording: TurnRecording) -> None:
         def receive(data: bytes) -> None:
-            nonlocal recording
-            if turn is not self._turn:
-                return
-            reconnects = getattr(turn, "reconnects", 0)
-            self._status.hear()
-            self._frames.receive(data, reconnects)
-            if recording is not None:
-                chunk = functools.partial(recording.chunk, data, reconnects)
-                recording = recording if self._try(chunk) else None
+            if turn is self._turn:
+                reconnects = getattr(turn, "reconnects", 0)
+                self._status.hear()
+                self._frames.receive(data, reconnects)
+                recording.chunk(data, reconnects)
 
         if (tap := getattr(turn, "tap", None)) is not None:
             tap(receive)
 
     async def _show(
-        self, turn: StreamedTurn, recorder: Recorder | None
+        self, turn: StreamedTurn, recording: TurnRecording
     ) -> Event | SseConnectionDropped:
-        self._tap(turn, recorder)
+        self._tap(turn, recording)
         ending: Event | None = None
         halves = HalfKeeper()
         rested = time.monotonic()

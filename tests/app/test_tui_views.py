@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import os
 import re
 
+import pytest
 from support.frames import frame
 from support.terminal_app import (
     FakeTurn,
@@ -142,6 +144,18 @@ def test_a_recording_that_cannot_be_written_is_a_line(tmp_path):
         assert shown(pilot.app).endswith("Hi\n[done]\n")
 
     drive(answering(Tapped(text("Hi"), done(), body=[b":\n"]), record=str(tmp_path)), scenario)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_recording_that_fails_is_one_line_and_the_turn_goes_on():
+    async def scenario(pilot):
+        await send(pilot, "one")
+        await idle_again(pilot)
+        line = "[not_recorded] cannot write '/dev/full': No space left on device"
+        assert shown(pilot.app) == f"> one\n{line}\nHi\n[done]\n"
+
+    turn = Tapped(text("Hi"), done(), body=[b":\n", b":\n"])
+    drive(answering(turn, record="/dev/full"), scenario)
 
 
 FRAMES = [
