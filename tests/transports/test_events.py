@@ -161,7 +161,7 @@ def test_no_stream_is_told_with_status_and_body(adapter):
     with serving(answering(head, b'{"error": "?"}')) as server:
         outcome = adapter.run_events(server.url)
     assert outcome.error == SseConnectFailed(401, '{"error": "?"}', "status")
-    assert (outcome.items, outcome.stream.status) == ([], None)
+    assert (outcome.items, outcome.stream.status) == ([], 401)
 
 
 @every_mode
