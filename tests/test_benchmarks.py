@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import sys
+from functools import partial
 
 import pytest
 from click.testing import CliRunner
@@ -192,7 +193,7 @@ def test_readers_and_cells_come_in_another_order_each_round(monkeypatch):
     def order():
         ran = []
         cells = [
-            Cell({}, 1, 1, {name: lambda key=cell + name: ran.append(key) for name in "abc"})
+            Cell({}, 1, 1, {name: partial(ran.append, cell + name) for name in "abc"})
             for cell in "AB"
         ]
         run_rounds(cells, 8)

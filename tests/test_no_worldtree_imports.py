@@ -16,5 +16,5 @@ def test_no_worldtree_imports():
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom) and node.level == 0:
-                names = [node.module]
+                names = [node.module or ""]
             assert not {name.split(".")[0] for name in names} & {"core", "worldtree"}, path

@@ -23,7 +23,7 @@ class Choices:
         """Up to seven bytes."""
         return [self.byte() for _ in range(self.byte() % 8)]
 
-    def rest(self) -> bytes:
+    def rest(self) -> bytes:  # type: ignore[valid-type]  # the method above has this name too
         return self._data[self._place :]
 
 

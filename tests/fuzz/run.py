@@ -96,13 +96,13 @@ def guided(name: str, inputs: list[bytes], seconds: float) -> tuple[int, list[by
             if found := re.search(r"^#(\d+)\s|number_of_executed_units:\s*(\d+)", line):
                 count = int(found[1] or found[2])
                 tell(f"{name}: {line.strip()}")
-    found = sorted(finds.iterdir())
-    if process.returncode and not found:
+    files = sorted(finds.iterdir())
+    if process.returncode and not files:
         raise SystemExit(f"atheris could not run {name}: {last.strip()}")
-    data = [file.read_bytes() for file in found]
-    for file in found:
+    inputs = [file.read_bytes() for file in files]
+    for file in files:
         file.unlink()
-    return count, data
+    return count, inputs
 
 
 def tell(line: str) -> None:

@@ -68,7 +68,7 @@ def test_body_is_not_in_repr_or_hash():
 def test_sse_id_and_body_are_keyword_only():
     assert Text.__match_args__ == ("text",)
     with pytest.raises(TypeError):
-        Text("a", AT, {})
+        Text("a", AT, {})  # type: ignore[call-arg]
 
 
 def test_type_and_terminal_are_class_attributes_but_for_unknown():
@@ -231,7 +231,7 @@ def test_from_body_that_is_no_class_method_is_a_type_error():
     class Plain(Event):
         type = "plain"
 
-        def from_body(self, sse_id, body):
+        def from_body(self, sse_id, body):  # type: ignore[override]
             raise NotImplementedError
 
     with pytest.raises(TypeError, match=r"Plain.from_body must be a class method"):

@@ -46,11 +46,11 @@ class Head(NamedTuple):
 
 
 def opens(lines: str, **more: str | bytes) -> Head:
-    return Head(lines, True, True, True, **more)  # type: ignore[arg-type]
+    return Head(lines, True, True, True, **more)
 
 
 def refused(lines: str, **more: str | bytes) -> Head:
-    return Head(lines, False, False, False, **more)  # type: ignore[arg-type]
+    return Head(lines, False, False, False, **more)
 
 
 HEADS = [

@@ -110,7 +110,7 @@ async def opener(
         name = f"{function}_sync" if adapter.is_sync else function
         return AsyncFace(getattr(adapter.module, name)(client, *args, **options))
 
-    call_with_client.client = client  # type: ignore[attr-defined]
+    call_with_client.client = client
     try:
         yield call_with_client
     finally:

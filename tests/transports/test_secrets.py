@@ -258,7 +258,7 @@ def test_bug_of_the_caller_comes_through_frames_that_hold_no_secret(adapter, cap
 def test_bug_in_the_auth_of_a_client_comes_through_frames_that_hold_no_secret(adapter):
     library = adapter.library
 
-    class Auth(library.Auth):
+    class Auth(library.Auth):  # type: ignore[name-defined]
         def auth_flow(self, request):
             raise ZeroDivisionError
 

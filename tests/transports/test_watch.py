@@ -42,7 +42,7 @@ def test_changes_stand_in_their_place_for_every_chunking():
         seen = []
         source = SyncScriptedSource(filter(None, chunks))  # an empty one would be the end
         stream = SyncEventStream(source, comments=True)
-        stream.watch(lambda id, retry_ms, seen=seen: seen.append((id, retry_ms)))
+        stream.watch(lambda *change, seen=seen: seen.append(change))
         for item in stream:
             seen.append(shown(item))
         assert seen == SEEN

@@ -126,7 +126,7 @@ def test_response_of_a_sync_client_is_read(library):
 def respond_with(library, *, chunks=(FIRST + DONE,), **response):
     """A sync client without a network, and what it answers."""
 
-    class Stream(library.SyncByteStream):
+    class Stream(library.SyncByteStream):  # type: ignore[name-defined]
         def __iter__(self):
             return iter(chunks)
 
@@ -338,7 +338,7 @@ def test_client_of_the_wrong_kind_is_told_the_right_function(library, function):
     sync_client = library.Client(verify=False)
     async_client = library.AsyncClient(verify=False)
 
-    class Derived(library.Client):
+    class Derived(library.Client):  # type: ignore[name-defined]
         pass
 
     with pytest.raises(TypeError, match=rf"use {function}_sync\(\)"):
