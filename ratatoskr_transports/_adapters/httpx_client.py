@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import socket
 import sys
@@ -30,6 +29,7 @@ from .._streams.cursor import logger, raise_error
 from .._streams.labels import error_label
 from .._streams.sources import AsyncBody, HttpBody, Refused, SyncBody
 from .calls import Call, Request
+from .cancellation import to_the_end
 
 _DRAIN_BYTES = 64 * 1024
 _DRAIN_SECONDS = 0.1
@@ -255,7 +255,7 @@ class Opener(_HttpxOpener):
 
         self._request.extensions["trace"] = trace
         try:
-            return await self._client.send(self._request, stream=True)
+            return await to_the_end(self._client.send(self._request, stream=True))
         except Exception as error:
             return self._not_sent(error)
         except BaseException:
@@ -367,8 +367,7 @@ class _ResponseBody(_OfResponse, AsyncBody):
         self._chunks = response.aiter_raw()
 
     def receive(self) -> Awaitable[bytes]:
-        received: Awaitable[bytes] = anext(self._chunks, b"")  # no chunk is empty
-        return received
+        return to_the_end(anext(self._chunks, b""))  # no chunk is empty
 
     async def drain(self) -> None:
         left = _DRAIN_BYTES
@@ -377,7 +376,8 @@ class _ResponseBody(_OfResponse, AsyncBody):
                 left -= len(data)
 
     async def aclose(self) -> None:
-        await _shielded(self._close())
+        with anyio.CancelScope(shield=True):
+            await to_the_end(self._close(), shielded=True)
 
     async def _close(self) -> None:
         if not self._chunks.ag_running:  # else another task reads, and ends with the response
@@ -413,21 +413,3 @@ class _SyncResponseBody(_OfResponse, SyncBody):
             # Another thread reads. This wakes it up, and it closes the response then.
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
-
-
-async def _shielded(closing: Coroutine[Any, Any, None]) -> None:
-    """Close to the end, however often this task is cancelled meanwhile."""
-    with anyio.CancelScope(shield=True):
-        try:
-            task = asyncio.ensure_future(closing)
-        except RuntimeError:  # of no event loop of asyncio
-            await closing
-            return
-        cancelled: asyncio.CancelledError | None = None
-        while not task.done():
-            try:
-                await asyncio.shield(task)
-            except asyncio.CancelledError as error:
-                cancelled = error
-        if cancelled is not None:
-            raise cancelled

@@ -147,6 +147,46 @@ def test_cancelled_stream_is_closed_at_once_and_never_looks_complete(
         play(adapter, scenario, server, max_connections=1)
 
 
+@pytest.mark.parametrize("steps", [1, 2, 3])
+@pytest.mark.parametrize("place", [awaiting_head, reading, None], ids=["head", "read", "block"])
+@pytest.mark.parametrize(
+    "adapter", [each for each in ASYNC_ADAPTERS if each.backend == "asyncio"], ids=str
+)
+def test_task_cancelled_twice_leaves_no_connection_behind(adapter, place, steps):
+    """The second time in the midst of closing the connection."""
+    stage = Stage(place or reading)
+    stage.cancelled.set()
+
+    async def scenario(open_stream, server):
+        at_place = asyncio.Event()
+
+        async def read():
+            async with open_stream("stream_turn", server.url, content="x") as turn:
+                await anext(turn)
+                at_place.set()
+                await (asyncio.Event().wait() if place is None else anext(turn))
+
+        task = asyncio.create_task(read())
+        if place is awaiting_head:
+            assert await anyio.to_thread.run_sync(server.signal.wait, TIMEOUT)
+        else:
+            await at_place.wait()
+        for _ in range(3):
+            await asyncio.sleep(0)
+        task.cancel()
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await anyio.to_thread.run_sync(stage.gone.wait, TIMEOUT)
+        async with open_stream("stream_turn", server.url) as after:
+            assert [event.type async for event in after] == ["done"]
+
+    with serving(stage) as server:
+        play(adapter, scenario, server, max_connections=1, read_timeout=2.0)
+
+
 @every_async_adapter
 def test_reader_learns_that_another_task_has_closed_the_stream(adapter):
     stage = Stage(reading)
