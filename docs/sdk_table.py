@@ -11,12 +11,17 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import anthropic
+import httpx
 import openai
 from anyio.from_thread import start_blocking_portal
 from google import genai
 from google.genai.types import HttpOptions
 
-from ratatoskr.demo_server import DemoServer, Script
+from ratatoskr._requests import Said, request_body
+from ratatoskr.demo_server import PATHS, DemoServer, Script
+from ratatoskr_proto import RatatoskrError, ServerError, Text
+from ratatoskr_proto.dialects import DIALECTS
+from ratatoskr_transports.httpx import stream_turn_sync
 
 PAGE = Path(__file__).with_name("testing-clients.md")
 START, END = "<!-- written by docs/sdk_table.py -->\n", "<!-- end -->\n"
@@ -37,6 +42,7 @@ FAULTS = (
     "status=503",
     "html",
 )
+MODELS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 ASKED = [{"role": "user", "content": "Hi"}]
 
 Headers = dict[str, str]
@@ -195,8 +201,37 @@ def error_name(error: Exception) -> str:
     if "has no fault" in str(error):
         return "–"
     package = type(error).__module__.partition(".")[0]
-    own = package in ("openai", "anthropic", "google", "builtins")
+    own = package in ("openai", "anthropic", "google", "ratatoskr_proto", "builtins")
     return f"`{'' if own else package + '.'}{type(error).__name__}`"
+
+
+def ratatoskr_outcome(base_url: str, fault: str, dialect: str) -> str:
+    """What our own transport makes of an answer."""
+    text = ""
+    try:
+        with (
+            httpx.Client(timeout=TIMEOUT, trust_env=False) as client,
+            stream_turn_sync(
+                client,
+                base_url + PATHS[dialect],
+                json=request_body(dialect, [Said("user", "Hi")]),
+                headers={"X-Fault": fault},
+                dialect=DIALECTS[dialect],
+            ) as turn,
+        ):
+            for event in turn:
+                if isinstance(event, Text):
+                    text += event.text
+    except RatatoskrError as error:
+        return "–" if "has no fault" in getattr(error, "body", "") else error_name(error)
+    return f"`{type(event).__name__}`" if isinstance(event, ServerError) else completeness(text)
+
+
+def ratatoskr_cell(base_url: str, fault: str) -> str:
+    """The outcome of our own transport, the same in each of these dialects that has the fault."""
+    outcomes = {ratatoskr_outcome(base_url, fault, dialect) for dialect in MODELS}
+    (one,) = outcomes - {"–"}
+    return one
 
 
 def cell(calls: tuple[Call, ...], base_url: str, fault: str) -> str:
@@ -213,7 +248,7 @@ def versions() -> str:
 
 def measure() -> str:
     """The table."""
-    rows = [["fault", *CALLS], ["---"] * (len(CALLS) + 1)]
+    rows = [["fault", *CALLS, "Ratatoskr"], ["---"] * (len(CALLS) + 2)]
     server = DemoServer(Script(text=TEXT))
     with (
         start_blocking_portal() as portal,
@@ -221,7 +256,7 @@ def measure() -> str:
     ):
         for fault in FAULTS:
             cells = [cell(calls, base_url, fault) for calls in CALLS.values()]
-            rows.append([f"`{fault}`", *cells])
+            rows.append([f"`{fault}`", *cells, ratatoskr_cell(base_url, fault)])
     table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
     return f"{table}\nMeasured with {versions()}; their retries are off.\n"
 
