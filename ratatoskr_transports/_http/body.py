@@ -96,6 +96,11 @@ class Inflater:
         if self.plain:
             yield data
             return
+        # zlib copies what it has not used yet for each piece, so it never gets much at a time.
+        for start in range(0, len(data), _PIECE):
+            yield from self._undo(data[start : start + _PIECE])
+
+    def _undo(self, data: bytes) -> Iterator[bytes]:
         full = False  # after a full piece, zlib may hold more though all data is in
         while data or full:
             if self._inflate is None:
@@ -110,7 +115,7 @@ class Inflater:
                 # zlib drops the good data before a fault. Decode again up to there, in halves.
                 self._inflate = before
                 half = len(data) // 2
-                yield from self.pieces(data[:half])
+                yield from self._undo(data[:half])
                 data = data[half:]
                 continue
             yield piece

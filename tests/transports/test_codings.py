@@ -1,6 +1,7 @@
 """Bodies in a content coding that was not asked for: event by event, and within bounds."""
 
 import contextlib
+import random
 import threading
 import tracemalloc
 import zlib
@@ -114,6 +115,33 @@ def test_inflater_loses_nothing_where_the_last_piece_is_full(wbits):
         inflater = Inflater("gzip" if wbits == GZIP else "deflate")
         assert b"".join(inflater.pieces(b"".join(deflated(wbits, data)))) == data
         assert inflater.complete
+
+
+@pytest.mark.parametrize("wbits", [GZIP, ZLIB, RAW])
+def test_inflater_takes_a_large_chunk_a_little_at_a_time(wbits, monkeypatch):
+    taken = []
+    make = zlib.decompressobj
+
+    class Counting:
+        def __init__(self, *args, made=None):
+            self.made = made or make(*args)
+
+        def decompress(self, data, size):
+            taken.append(len(data))
+            return self.made.decompress(data, size)
+
+        def copy(self):
+            return Counting(made=self.made.copy())
+
+        def __getattr__(self, name):
+            return getattr(self.made, name)
+
+    data = random.Random(1).randbytes(MIB)
+    coded_data = b"".join(deflated(wbits, data))
+    monkeypatch.setattr(zlib, "decompressobj", Counting)
+    inflater = Inflater("gzip" if wbits == GZIP else "deflate")
+    assert b"".join(inflater.pieces(coded_data)) == data
+    assert max(taken) <= 65536
 
 
 def pieces_up_to_the_fault(data_in_chunks):
