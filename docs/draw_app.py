@@ -16,7 +16,7 @@ from ratatoskr_transports.httpx import stream_turn
 
 FOLDER = Path(__file__).parent
 SIZE = (80, 22)
-QUERIES = ["?events=60", "?empty&keepalive&at=24&pace=0.03"]
+QUERIES = ["?events=60", "?pace=0.02", "?empty&keepalive&at=4&events=14"]
 
 
 async def draw() -> None:
@@ -34,8 +34,11 @@ async def draw() -> None:
             while app.state is AppState.STREAMING:
                 await pilot.pause()
             await pilot.press(*"Tell me more", "enter")
-            await pilot.pause(1.5)
+            await pilot.pause(0.7)
             write_picture(app, "tui.svg")
+            await pilot.press("escape", *"And the frames?", "enter")
+            while app.state is AppState.STREAMING:
+                await pilot.pause()
             await pilot.press("f5")
             await pilot.pause(0.2)
             write_picture(app, "tui-frames.svg")

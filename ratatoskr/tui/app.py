@@ -18,7 +18,7 @@ from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.worker import Worker, WorkerError
 
-from ratatoskr_proto import Done, Event, RatatoskrError, ReconnectPolicy, SseId
+from ratatoskr_proto import Done, Event, RatatoskrError, ReconnectPolicy, SseConnectFailed, SseId
 from ratatoskr_proto.dialects import TURN, Dialect
 
 from .._connector import Connector
@@ -233,7 +233,8 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         self._status.end()
         if self.is_running:
             self._panes.write(kind, line)
-            if self._can_ask_again and self._reader.answer:
+            came = self._reader.answer or not isinstance(ending, SseConnectFailed | None)
+            if self._can_ask_again and came:
                 self._panes.write(Kind.ERROR, _CUT)
             self._enter(AppState.IDLE)
 

@@ -1,9 +1,20 @@
 """Conversations in the dialects of model servers."""
 
 import pytest
-from support.terminal_app import FakeTurn, answering, drive, idle_again, screen, send, shown
+from support.terminal_app import (
+    FakeTurn,
+    answering,
+    drive,
+    idle_again,
+    screen,
+    send,
+    shown,
+    until,
+)
 
 from ratatoskr._connector import Connector
+from ratatoskr.demo_server import PATHS, DemoServer, Script
+from ratatoskr.tui import AppState, RatatoskrApp
 from ratatoskr.tui.conversation import Conversation
 from ratatoskr_proto import (
     Done,
@@ -15,7 +26,7 @@ from ratatoskr_proto import (
     Text,
     Unknown,
 )
-from ratatoskr_proto.dialects import ANTHROPIC, GEMINI, OPENAI_CHAT, TURN
+from ratatoskr_proto.dialects import ANTHROPIC, DIALECTS, GEMINI, OPENAI_CHAT, TURN
 
 CUT = SseConnectionDropped(SseId(0, 2), "end of stream")
 DONE = Done("stop", sse_id=SseId(0, 9), body={})
@@ -181,6 +192,28 @@ def test_reasoning_is_folded_and_a_cut_answer_can_be_asked_for_again():
         await pilot.press("ctrl+r")
         await idle_again(pilot)
         assert app.asked == ["Why?", "Why?", "And?", "And?"]
-        assert shown(app).count("[cut]") == 1  # where there was something to cut
+        assert shown(app).count("[cut]") == 2  # where there was an answer, if without text
 
     drive(answering(*turns, dialect=ANTHROPIC), scenario)
+
+
+@pytest.mark.parametrize("dialect", [each for each in DIALECTS.values() if each is not TURN])
+def test_the_demo_server_answers_in_each_dialect_and_a_cut_answer_is_had_again(dialect):
+    async def scenario(pilot):
+        app = pilot.app
+        async with DemoServer(Script(events=5)).listening() as base_url:
+            app._conversation.url = base_url + PATHS[dialect.name]
+            await send(pilot, "Hello")
+            await until(pilot, lambda: "[cut]" in shown(app))
+            assert "[connection_dropped] last_sse_id=0:" in shown(app)
+            await pilot.press("ctrl+r")
+            await until(pilot, lambda: "[done]" in shown(app))
+            assert "\n[again]\nYou said: Hello" in shown(app)
+            await send(pilot, "Bye")
+            await until(pilot, lambda: shown(app).count("[done]") == 2)
+            assert "\n> Bye\nYou said: Bye" in shown(app)
+            assert app.state is AppState.IDLE
+
+    headers = [("X-Fault", f"ends-early,at=3,times=1,id={dialect.name}")]
+    options = {"headers": headers, "dialect": dialect, "keys": {"model": "mimir"}}
+    drive(RatatoskrApp("http://127.0.0.1/", **options), scenario)
