@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 __all__ = ["DialectEvent", "OwnEvent", "TurnEvent"]
 
 if TYPE_CHECKING:
-    from typing import Never, TypeVar
+    from typing import Never
+
+    from typing_extensions import TypeVar  # never at run time
 
     from ratatoskr_proto import Done, Event, ServerError, Text, Unknown
 

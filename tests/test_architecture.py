@@ -8,6 +8,7 @@ from support.raw_server import TO_CLOSE, serving
 from support.terminal_app import drive, screen, send, until
 
 from ratatoskr.tui import AppState, RatatoskrApp
+from ratatoskr_proto import EventStreamDecoder
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
@@ -24,8 +25,8 @@ def entered_while_the_frame_is_shown():
             code = frame.f_code
             entered.add((code.co_filename, code.co_qualname))
 
-    def in_wire_layer():
-        return any(path.endswith("_wire.py") for path, _ in [*entered])
+    def in_turn_layer():
+        return any(name == "TurnDecoder.receive_data" for _, name in [*entered])
 
     def answer(peer):
         peer.read_request()
@@ -38,7 +39,7 @@ def entered_while_the_frame_is_shown():
         sys.setprofile(note)
         try:
             await send(pilot, "Hello")
-            await until(pilot, in_wire_layer)
+            await until(pilot, in_turn_layer)
             assert " Hi" not in screen(pilot.app)
             server.signal.set()
             await until(pilot, lambda: " Hi" in screen(pilot.app))
@@ -60,6 +61,8 @@ def test_the_frame_goes_the_way_the_page_tells():
     rows = re.findall(r"^\| \d+ \|.*\| (.*) \| (.*) \|$", PAGE, re.MULTILINE)
     assert len(rows) > 10
     for files, names in rows:
+        if files == "`ratatoskr_proto/_wire.py`" and EventStreamDecoder.implementation == "c":
+            continue  # no profile sees what is called in C
         paths = [str(ROOT / file) for file in re.findall(r"`(.*?)`", files)]
         there = [f".{name}." for path, name in entered if path in paths]
         for name in re.findall(r"`(.*?)`", names):
