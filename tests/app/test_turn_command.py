@@ -94,7 +94,7 @@ def test_a_media_type_that_is_none_of_a_stream_is_named(run_main, transport):
         peer.send(head, LAST_CHUNK)
 
     def said(content_type):
-        nonlocal head  # type: ignore[misc]
+        nonlocal head
         head = CHUNKED.replace(b"Content-Type: text/event-stream\r\n", content_type)
         return run_main("turn", server.url, "-m", "Hi", "--transport", transport).said[1:]
 

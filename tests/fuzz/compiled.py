@@ -7,7 +7,7 @@ from ratatoskr_proto import _wire
 try:
     from ratatoskr_proto import _compiled
 except ImportError:  # it was not built, so the Python version is held to itself
-    _compiled = _wire  # type: ignore[misc]
+    _compiled = _wire
 
 __all__ = ["check", "seeds"]
 

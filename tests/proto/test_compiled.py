@@ -141,7 +141,7 @@ def test_methods_take_their_arguments_by_name(cls):
 
 @pytest.mark.parametrize("cls", BOTH)
 def test_it_can_be_derived_from_and_referred_to_weakly(cls):
-    class Mine(cls):  # type: ignore[valid-type, misc]
+    class Mine(cls):  # type: ignore[valid-type]
         def __init__(self, **options):
             super().__init__(**options)
             self.calls = 0

@@ -150,7 +150,7 @@ def test_reason_is_a_str_and_survives_a_copy():
         assert type(twin) is Reason
         assert (twin, twin.word) == (reason, "reset")
     with pytest.raises(AttributeError):
-        reason.word = "closed"  # type: ignore[misc]
+        reason.word = "closed"
 
 
 # Truncation

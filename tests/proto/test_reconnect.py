@@ -333,7 +333,7 @@ def test_values_are_values():
     assert pickle.loads(pickle.dumps(policy)) == copy.copy(policy) == policy
     assert hash(policy) == hash(ReconnectPolicy(attempts=3))
     with pytest.raises(AttributeError):
-        policy.attempts = 4  # type: ignore[misc]
+        policy.attempts = 4
     match Reconnector(policy).lost(RESET, 0.0), GiveUp("why"):
         case Wait(seconds), GiveUp(reason):
             assert (seconds, reason) == (1, "why")

@@ -84,7 +84,7 @@ def test_run_can_be_cancelled_while_it_counts(backend, only):
             return await super().__anext__()
 
     async def main():
-        nonlocal scope  # type: ignore[misc]
+        nonlocal scope
         with anyio.CancelScope() as scope:
             await check_transport(Hangs)
         assert scope.cancelled_caught
