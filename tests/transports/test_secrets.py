@@ -274,3 +274,19 @@ def test_bug_in_the_auth_of_a_client_comes_through_frames_that_hold_no_secret(ad
 
     with serving(bad_event) as server:
         play(adapter, scenario, server.url)
+
+
+@every_adapter
+@pytest.mark.parametrize(
+    ("headers", "kind"),
+    [({"X-Key": f"{SECRET}\r\n"}, ValueError), ({"Host": SECRET}, ValueError), (SECRET, TypeError)],
+    ids=["value", "name", "type"],
+)
+def test_headers_that_a_function_returned_are_not_repeated(adapter, headers, kind):
+    async def scenario(open_stream):
+        turn = open_stream("stream_turn", with_secrets("http://host/"), headers=lambda: headers)
+        with pytest.raises(kind) as caught:
+            await turn.__aenter__()
+        assert_no_secret(texts_of(caught.value))
+
+    play(adapter, scenario)

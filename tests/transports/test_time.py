@@ -287,21 +287,16 @@ def test_head_must_come_within_the_read_timeout_as_a_whole(library, pieces, size
     async def main():
         connection = SlowConnection(itertools.chain(bytes_of(pieces)), 50, library)
         transport = H11Transport(connection.connect, library)
+        start = trio.current_time()
         turn = transport.stream_turn("http://host/", content=b"x" * size, read_timeout=60)
         with pytest.raises(SseConnectFailed) as caught:
             await turn.__aenter__()
         assert caught.value == SseConnectFailed(None, "", "read timeout")
         assert connection.closed
         pieces_sent = 2 if size == 1 else 4  # the head, then the body in pieces
-        assert trio.current_time() - started == pieces_sent * 50 + 60
+        assert trio.current_time() - start == pieces_sent * 50 + 60
 
-    async def timed():
-        nonlocal started
-        started = trio.current_time()
-        await main()
-
-    started = 0.0
-    trio.run(timed, clock=trio.testing.MockClock(autojump_threshold=0))
+    trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))
 
 
 @own_connections
@@ -373,17 +368,17 @@ def test_stream_that_opens_can_be_closed_by_another_task(adapter):
 def test_sync_stream_closed_by_another_thread_as_it_opens_is_closed(adapter):
     def handler(peer):
         peer.read_request()
-        turn.stream.close()
+        turns[0].stream.close()
         peer.send(CHUNKED, chunk(done(1)), LAST_CHUNK)
 
     async def scenario(open_stream, server):
-        nonlocal turn
         turn = open_stream("stream_turn", server.url)
+        turns.append(turn)
         with pytest.raises(SseConnectionDropped) as caught:
             await turn.__aenter__()
         assert caught.value == SseConnectionDropped(None, "closed")
 
-    turn = None
+    turns = []
     with serving(handler) as server:
         play(adapter, scenario, server)
 
