@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from ratatoskr_proto import EventStreamDecoder
+
 from .growth import Held, against_smallest, nanoseconds_a_byte
 from .layers import FLOOR, OURS_WITH_ORJSON
 from .measuring import Cell, Spread
@@ -16,6 +18,7 @@ from .transports import BASES, TransportCell
 from .workloads import KIB
 
 OTHER, FAILED = "≠", "✗"
+_LANGUAGE = {"c": "C", "python": "Python"}
 
 
 @dataclass
@@ -198,12 +201,13 @@ def _case(cell: Cell, note: str) -> str:
 
 
 def headline(results: Results) -> str:
-    """What ran, where, how, and against whom."""
+    """What ran, where, how, and beside which peers."""
     peers = ", ".join(f"{name} {version}" for name, version in results.peers.items())
     return (
-        f"{platform.python_implementation()} {platform.python_version()}, "
-        f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs. Medians of "
-        f"{results.rounds} rounds, quartiles in brackets. Peers: {peers or 'none'}."
+        f"{platform.python_implementation()} {platform.python_version()}, {platform.system()} "
+        f"{platform.machine()}, {os.cpu_count()} CPUs. Our wire layer is the one in "
+        f"{_LANGUAGE[EventStreamDecoder.implementation]}. Medians of {results.rounds} rounds, "
+        f"quartiles in brackets. Peers: {peers or 'none'}."
     )
 
 
@@ -219,6 +223,7 @@ def as_json(results: Results) -> dict[str, Any]:
         "implementation": platform.python_implementation(),
         "platform": f"{platform.system()} {platform.machine()}",
         "cpus": os.cpu_count(),
+        "our_wire_layer": EventStreamDecoder.implementation,
         "rounds": results.rounds,
         "quick": results.quick,
         "peers": results.peers,

@@ -5,6 +5,7 @@ import json
 import re
 import sys
 from functools import partial
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -17,6 +18,7 @@ from benchmarks.peers import OURS, PEERS, READ_OURS, Fed, load_peers, plain_even
 from benchmarks.report import fastest_peer
 from benchmarks.workloads import CHUNKINGS, WORKLOADS, frames_of, recorded
 
+ROOT = Path(__file__).parent.parent
 # Those without keep-alives: some decoders make an event of one.
 QUIET = [name for name in WORKLOADS if name not in ("crlf", "large")]
 SMALL = 4000
@@ -225,3 +227,7 @@ def test_help_names_every_choice():
     assert done.exit_code == 0
     for name in (*WORKLOADS, *CHUNKINGS, *PEERS):
         assert re.search(rf"\b{re.escape(name)}\b", done.stdout), name
+
+
+def test_the_page_has_a_small_plot():
+    assert (ROOT / "docs" / "performance.svg").stat().st_size < 100_000
