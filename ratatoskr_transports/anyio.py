@@ -17,12 +17,12 @@ import anyio
 import anyio.abc
 
 from ratatoskr_proto import SseId
-from ratatoskr_proto.dialects import Dialect
+from ratatoskr_proto.dialects import TURN, Dialect
 
 from ._adapters.calls import check_options
 from ._adapters.h11 import BareSource, H11Transport
 from ._streams.arguments import check_seconds
-from ._streams.streams import TURN_DIALECT, EventOptions, EventStream, TurnOptions, TurnStream
+from ._streams.streams import EventOptions, EventStream, TurnOptions, TurnStream
 from ._typing import DialectEvent, OwnEvent
 
 __all__ = ["reconnect_turn", "stream_events", "stream_turn", "wrap", "wrap_events"]
@@ -82,7 +82,7 @@ def wrap(
     stream: anyio.abc.ByteStream,
     *,
     resume_from: SseId | None = None,
-    dialect: Dialect[DialectEvent] = TURN_DIALECT,
+    dialect: Dialect[DialectEvent] = TURN,  # type: ignore[assignment]
     read_timeout: float | None = 60.0,
     **options: Unpack[TurnOptions[OwnEvent]],
 ) -> TurnStream[DialectEvent | OwnEvent]:

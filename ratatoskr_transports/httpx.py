@@ -20,7 +20,7 @@ from typing import Any, Unpack
 import anyio
 
 from ratatoskr_proto import Done, ReconnectPolicy, ServerError, SseId, Text, Unknown
-from ratatoskr_proto.dialects import Dialect
+from ratatoskr_proto.dialects import TURN, Dialect
 
 from ._adapters.calls import Call, GivenHeaders, check_options, resume_point
 from ._adapters.httpx_client import (
@@ -40,7 +40,6 @@ from ._adapters.httpx_client import (
 from ._http.request import quiet_refusals
 from ._streams.opening import AsyncOpening, OnWait, SyncOpening
 from ._streams.streams import (
-    TURN_DIALECT,
     EventOptions,
     EventStream,
     SyncEventStream,
@@ -77,7 +76,7 @@ def stream_turn(
     on_wait: OnWait | None = None,
     resume_url: str | Url | None = None,
     any_media_type: bool = False,
-    dialect: Dialect[DialectEvent] = TURN_DIALECT,
+    dialect: Dialect[DialectEvent] = TURN,  # type: ignore[assignment]
     **options: Unpack[TurnOptions[OwnEvent]],
 ) -> TurnStream[DialectEvent | OwnEvent]:
     """Start a turn; ``async with stream_turn(…) as turn`` opens it and closes it again.
@@ -207,7 +206,7 @@ def stream_turn_sync(
     on_wait: OnWait | None = None,
     resume_url: str | Url | None = None,
     any_media_type: bool = False,
-    dialect: Dialect[DialectEvent] = TURN_DIALECT,
+    dialect: Dialect[DialectEvent] = TURN,  # type: ignore[assignment]
     **options: Unpack[TurnOptions[OwnEvent]],
 ) -> SyncTurnStream[DialectEvent | OwnEvent]:
     """As ``stream_turn``, with a ``Client``, for ``with`` and ``for``."""
@@ -302,7 +301,7 @@ def wrap(
     response: Response,
     *,
     resume_from: SseId | None = None,
-    dialect: Dialect[DialectEvent] = TURN_DIALECT,
+    dialect: Dialect[DialectEvent] = TURN,  # type: ignore[assignment]
     any_media_type: bool = False,
     **options: Unpack[TurnOptions[OwnEvent]],
 ) -> TurnStream[DialectEvent | OwnEvent]:
@@ -324,7 +323,7 @@ def wrap_sync(
     response: Response,
     *,
     resume_from: SseId | None = None,
-    dialect: Dialect[DialectEvent] = TURN_DIALECT,
+    dialect: Dialect[DialectEvent] = TURN,  # type: ignore[assignment]
     any_media_type: bool = False,
     **options: Unpack[TurnOptions[OwnEvent]],
 ) -> SyncTurnStream[DialectEvent | OwnEvent]:

@@ -19,12 +19,12 @@ import trio
 import trio.abc
 
 from ratatoskr_proto import SseId
-from ratatoskr_proto.dialects import Dialect
+from ratatoskr_proto.dialects import TURN, Dialect
 
 from ._adapters.calls import check_options
 from ._adapters.h11 import BareSource, H11Transport
 from ._streams.arguments import check_seconds
-from ._streams.streams import TURN_DIALECT, EventOptions, EventStream, TurnOptions, TurnStream
+from ._streams.streams import EventOptions, EventStream, TurnOptions, TurnStream
 from ._typing import DialectEvent, OwnEvent
 
 __all__ = ["reconnect_turn", "stream_events", "stream_turn", "wrap", "wrap_events"]
@@ -97,7 +97,7 @@ def wrap(
     stream: trio.abc.Stream,
     *,
     resume_from: SseId | None = None,
-    dialect: Dialect[DialectEvent] = TURN_DIALECT,
+    dialect: Dialect[DialectEvent] = TURN,  # type: ignore[assignment]
     read_timeout: float | None = 60.0,
     **options: Unpack[TurnOptions[OwnEvent]],
 ) -> TurnStream[DialectEvent | OwnEvent]:

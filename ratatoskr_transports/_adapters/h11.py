@@ -20,7 +20,7 @@ from ratatoskr_proto import (
     Text,
     Unknown,
 )
-from ratatoskr_proto.dialects import Dialect
+from ratatoskr_proto.dialects import TURN, Dialect
 
 from .._http.exchange import HttpExchange
 from .._http.head import ERROR_BODY_SECONDS
@@ -29,7 +29,7 @@ from .._http.request import quiet_refusals
 from .._streams.arguments import check_seconds
 from .._streams.opening import AsyncOpening, OnWait
 from .._streams.sources import AsyncBody, Refused, SourceLost
-from .._streams.streams import TURN_DIALECT, EventOptions, EventStream, TurnOptions, TurnStream
+from .._streams.streams import EventOptions, EventStream, TurnOptions, TurnStream
 from .._typing import DialectEvent, OwnEvent
 from .calls import Call, GivenHeaders, Request, resume_point
 
@@ -287,7 +287,7 @@ class H11Transport:
         on_wait: OnWait | None = None,
         resume_url: str | None = None,
         any_media_type: bool = False,
-        dialect: Dialect[DialectEvent] = TURN_DIALECT,
+        dialect: Dialect[DialectEvent] = TURN,  # type: ignore[assignment]
         **options: Unpack[TurnOptions[OwnEvent]],
     ) -> TurnStream[DialectEvent | OwnEvent]:
         """Start a turn; ``async with stream_turn(…) as turn`` opens it and closes it again.

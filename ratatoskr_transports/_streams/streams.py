@@ -27,8 +27,7 @@ from .cursor import EventCursor, TurnCursor
 from .loops import AsyncStream, SyncStream
 from .sources import Source, SyncSource
 
-# As defaults they fit whatever type a caller asks for.
-TURN_DIALECT: Any = TURN
+# As a default it fits whatever type a caller asks for.
 _EVENT_TYPES: Any = DEFAULT_EVENT_TYPES
 
 
@@ -130,7 +129,7 @@ class TurnStream(_TurnView, AsyncStream[TurnCursor], Generic[TurnEvent]):
         source: Source,
         *,
         resume_from: SseId | None = None,
-        dialect: Dialect[DialectEvent] = TURN_DIALECT,
+        dialect: Dialect[DialectEvent] = TURN,  # type: ignore[assignment]
         event_types: EventTypes[OwnEvent] = _EVENT_TYPES,
         loads: Callable[[str], Any] = json.loads,
         max_event_bytes: int = DEFAULT_MAX_EVENT_BYTES,
@@ -161,7 +160,7 @@ class SyncTurnStream(_TurnView, SyncStream[TurnCursor], Generic[TurnEvent]):
         source: SyncSource,
         *,
         resume_from: SseId | None = None,
-        dialect: Dialect[DialectEvent] = TURN_DIALECT,
+        dialect: Dialect[DialectEvent] = TURN,  # type: ignore[assignment]
         event_types: EventTypes[OwnEvent] = _EVENT_TYPES,
         loads: Callable[[str], Any] = json.loads,
         max_event_bytes: int = DEFAULT_MAX_EVENT_BYTES,
