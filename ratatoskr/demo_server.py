@@ -72,7 +72,7 @@ class DemoServer:
         self._script = Script() if script is None else script
         self._turns: OrderedDict[int, TurnAnswer] = OrderedDict()
         self._next_number = FIRST_TURN
-        self._requests_with: OrderedDict[str, int] = OrderedDict()  # by what asked for faults
+        self._requests_with: OrderedDict[str, int] = OrderedDict()  # by the faults they ask for
 
     @contextlib.asynccontextmanager
     async def listening(self, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[str]:
@@ -178,7 +178,10 @@ class DemoServer:
         return replace(script, faults=faults)
 
     def _still(self, faults: Faults, asked_by: str) -> Faults:
-        """The faults, or none if they have happened to as many requests as they are for."""
+        """The faults, or none if they have happened to all the requests that they are for.
+
+        ``asked_by`` is the text that asks for them.
+        """
         if not faults.times:
             return faults
         count = self._requests_with.pop(asked_by, 0) + 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from .encoders import ENCODERS, Encoder, Frame, TurnEncoder
@@ -31,8 +32,8 @@ class Prompt(NamedTuple):
     """What to answer, and how long to talk.
 
     ``text`` is the whole text of the answer, None for mimir's own words, in answer to ``message``.
-    ``events`` (int) is how many frames the answer has, as far as it can have so many: each piece
-    of a ``text`` has a character at least. None is 1100, with a ``text`` one for four characters.
+    ``events`` (int) is how many frames the answer has, if it can have so many: a piece of a
+    ``text`` has at least one character. None means 1100, or with a ``text`` pieces of four.
     """
 
     message: str = ""
@@ -59,10 +60,10 @@ class Answer:
     def numbered_frames(self, after: int = 0) -> Iterator[tuple[int, Frame]]:
         """Yield each frame with its number, the first of which is 1.
 
-        Only a turn can be resumed: what other answers have ``after`` is 0.
+        Only a turn can be resumed; for other answers ``after`` is 0.
         """
         encoder = self.new_encoder()
-        yield from enumerate((*encoder.start(), *self._frames_from(0, encoder)), 1)
+        yield from enumerate(chain(encoder.start(), self._frames_from(0, encoder)), 1)
 
     def new_encoder(self) -> Encoder:
         """An encoder that has written nothing yet."""
@@ -76,8 +77,8 @@ class Answer:
         return len(frames) - bool(thought) - 1
 
     def _count_texts(self, besides: int) -> int:
-        """The number of pieces of text, so that with the frames ``besides`` there are as many
-        frames as were asked for.
+        """The number of pieces of text that, with ``besides`` other frames, makes as many frames
+        as were asked for.
         """
         text, events = self._prompt.text, self._prompt.events
         if text is None:

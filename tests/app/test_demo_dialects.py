@@ -92,6 +92,14 @@ def test_an_answer_has_the_frames_that_its_dialect_needs_at_least(url, dialect):
 
 
 @each_dialect
+def test_an_answer_is_made_as_it_is_sent(url, dialect):
+    with connected(url) as connection:
+        path = f"{PATHS[dialect]}?events=1000000000"
+        connection.request("POST", path, json.dumps(BODIES[dialect]))
+        assert len(connection.getresponse().read(10_000)) == 10_000
+
+
+@each_dialect
 @pytest.mark.parametrize("text", ["x", "All is well.", "世界樹 🐿️\r\n\n\x00\x85\u2028", "x" * 100])
 def test_a_text_that_was_chosen_comes_whole(dialect, text):
     with answering(Script(text=text, reasoning="It thinks. 🐿️")) as url:
