@@ -145,7 +145,7 @@ def test_a_body_that_cannot_be_written_is_shown_as_it_began(show, monkeypatch):
         return encode(self, value)
 
     monkeypatch.setattr(json.JSONEncoder, "encode", encode)
-    run = show("turn", event(text="x" * 300) + DONE, "--json")
+    run = show("turn", event(text="x" * 300) + DONE, "--json", "--unicode")
     raw = event(text="x" * 300).decode().partition("data: ")[2][:200]
     assert run.lines[0] == {"type": "text", "sse_id": "93:1", "raw": raw}
     assert (run.said, run.code) == (["[done]"], 0)

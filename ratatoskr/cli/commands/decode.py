@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import stat
 import sys
@@ -74,6 +75,10 @@ def decode(
         raise click.UsageError("--dialect says what events mean; with --wire there are only frames")
     lines = JsonLines(unicode=unicode, indented=pretty, colour=pretty and colour_wanted(sys.stdout))
     with contextlib.ExitStack() as stack:
+        # Decoding makes no cycles, and looking for them takes an eighth of its time.
+        if gc.isenabled():
+            gc.disable()
+            stack.callback(gc.enable)
         source = stack.enter_context(_open(file))
         stream = RecordedStream(stack.enter_context(_progress(source, file)))
         try:
