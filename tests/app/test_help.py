@@ -60,6 +60,11 @@ def test_a_command_is_completed(complete):
     assert complete("ratatoskr t") == ["tail", "tui", "turn"]
 
 
+def test_a_dialect_is_completed(complete):
+    assert complete("ratatoskr turn --dialect open") == ["openai-chat", "openai-responses"]
+    assert complete("ratatoskr decode --dialect a") == ["anthropic"]
+
+
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
 def test_an_option_that_there_is_not_is_one_line(run_main, command):
     run = run_main(*command, "--nope")
