@@ -135,10 +135,10 @@ class EventStreamDecoder(Generic[Item]):
         # The unfinished line; at the start of the stream, bytes that may become a BOM.
         self._line = bytearray()
         # What the finished lines of the unfinished event say: the data, each line of it with an LF,
-        # the type and the id. And the number of their bytes, "held" in docs/wire.md.
+        # the type and the id, packed. And the number of their bytes, "held" in docs/wire.md.
         self._data = bytearray()
-        self._event = b""
-        self._id: bytes | None = None
+        self._event = ""
+        self._id: str | None = None
         self._held = 0
         # Whether an event that was too large is being dropped, and whether a line of it has begun,
         # so that an LF would end that line and not the event.
@@ -308,12 +308,11 @@ class EventStreamDecoder(Generic[Item]):
         except UnicodeDecodeError:
             text = source.decode("utf-8", "surrogateescape")
             valid = False
-        event, id = "", None  # what this event says; its id counts from its blank line on
-        as_it_is = valid
-        if self._held:
-            event = _text(self._event)
-            id = None if self._id is None else _text(self._id)
-            as_it_is = False
+        # What this event says; its id counts from its blank line on.
+        event, id = self._event, self._id
+        as_it_is = valid and not self._data and event.isascii() and (id is None or id.isascii())
+        if not as_it_is:
+            event, id = _unpacked(event), None if id is None else _unpacked(id)
         last_event_id, frame_type = self._last_event_id, self._frame_type
         data: str | None = None
         more: list[str] = []  # further lines of the data
@@ -368,11 +367,11 @@ class EventStreamDecoder(Generic[Item]):
             else:
                 more.append(value)
         self._last_event_id = last_event_id
+        self._event, self._id = _packed(event), None if id is None else _packed(id)
         if not line:
             self._held = 0
             return
         # An unfinished event is left.
-        self._event, self._id = _bytes(event), None if id is None else _bytes(id)
         if data is not None:
             self._data += _bytes("\n".join((data, *more, "")))
         blank = source.rfind(b"\n\n") + 1
@@ -447,7 +446,7 @@ class EventStreamDecoder(Generic[Item]):
         """Drop what has come of the unfinished event."""
         self._line.clear()
         self._data.clear()
-        self._event, self._id, self._held = b"", None, 0
+        self._event, self._id, self._held = "", None, 0
 
 
 def _with_lf(data: bytes) -> bytes:
@@ -456,10 +455,15 @@ def _with_lf(data: bytes) -> bytes:
 
 
 # An invalid byte stands in a text as a surrogate of its own, so no byte is lost on the way.
+# Packed, a text takes one byte for each byte that came, where Python may take four.
 
 
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape")
+def _packed(text: str) -> str:
+    return text if text.isascii() else _bytes(text).decode("latin-1")
+
+
+def _unpacked(text: str) -> str:
+    return text.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
 def _bytes(text: str) -> bytes:
