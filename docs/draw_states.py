@@ -7,7 +7,7 @@ A test fails if the picture is not that of the table.
 
 from pathlib import Path
 
-from ratatoskr_proto._turn import TRANSITIONS, TurnInput, TurnState
+from ratatoskr_proto._states import FINAL, TRANSITIONS, TurnInput, TurnState
 
 PICTURE = Path(__file__).parent / "turn-states.svg"
 
@@ -24,7 +24,7 @@ _TOP, _ROW = 60, 100
 
 def draw() -> str:
     """Return the picture as SVG."""
-    final = [state for state in TurnState if not any(state is old for old, _ in TRANSITIONS)]
+    final = [state for state in TurnState if state in FINAL]
     others = [state for state in TurnState if state not in final]
     places = {state: (_LEFT, _TOP + _ROW * n) for n, state in enumerate(others)}
     places |= {state: (_RIGHT, _TOP + _ROW * n) for n, state in enumerate(final)}

@@ -19,25 +19,14 @@ from ._errors import (
     SseConnectionDropped,
     TurnIdFlip,
 )
-from ._events import (
-    DEFAULT_EVENT_TYPES,
-    Done,
-    Event,
-    EventTypes,
-    Reasoning,
-    ServerError,
-    Text,
-    Unknown,
-)
+from ._event_types import DEFAULT_EVENT_TYPES, EventTypes
+from ._events import Done, Event, Reasoning, ServerError, Text, Unknown
+from ._frames import Comment, ServerSentEvent, WireItem
 from ._reconnect import GiveUp, Reconnector, ReconnectPolicy, Wait, is_retryable
 from ._sse_id import SseId
-from ._turn import TurnDecoder, TurnItem, TurnState
-from ._wire import (
-    DEFAULT_MAX_EVENT_BYTES,
-    Comment,
-    ServerSentEvent,
-    WireItem,
-)
+from ._states import TurnState
+from ._turn import TurnDecoder, TurnItem
+from ._wire import DEFAULT_MAX_EVENT_BYTES
 
 __all__ = [
     "DEFAULT_EVENT_TYPES",

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from ._wire import MAX_RETRY_DIGITS, Comment, ServerSentEvent
+from ._frames import Comment, ServerSentEvent
+from ._wire import MAX_RETRY_DIGITS
 
 # As the standard ends lines, and not as str.splitlines() does.
 _LINE_END = re.compile(r"\r\n|\r|\n")

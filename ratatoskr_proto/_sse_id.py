@@ -42,3 +42,15 @@ class SseId(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.turn_id}:{self.seq}"
+
+
+def check_sse_id(name: str, value: object) -> None:
+    """Raises TypeError or ValueError if an argument is no id that a server may have sent."""
+    if not isinstance(value, SseId):
+        raise TypeError(
+            f"{name} must be an SseId or None, not {type(value).__name__}; "
+            f"SseId.parse('42:3') makes one"
+        )
+    # Raises ValueError for numbers that no id can have.
+    if SseId.parse(str(value)) != value:
+        raise TypeError(f"{name} must hold two ints, not {tuple(value)!r}")

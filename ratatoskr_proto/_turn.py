@@ -3,14 +3,13 @@
 A turn is one answer, on one connection. What its frames mean is up to a dialect; all else is here.
 The rules, with the reason for each, are in docs/turn-protocol.md and docs/dialects.md.
 
-The states are data: every change of state is looked up in ``TRANSITIONS``. A state without a row is
-final: what comes later is discarded, and nothing of the stream is retained.
+Where a turn stands is looked up in the table of ``_states``. In a final state, what comes later is
+discarded, and nothing of the stream is retained.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import enum
 import json
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeAlias, TypeVar, overload
@@ -26,40 +25,13 @@ from ._errors import (
     SseConnectionDropped,
     TurnIdFlip,
 )
-from ._events import DEFAULT_EVENT_TYPES, Done, E, Event, EventTypes, ServerError, Text, Unknown
-from ._sse_id import SseId
-from ._wire import DEFAULT_MAX_EVENT_BYTES, Frame, ServerSentEvent
+from ._event_types import DEFAULT_EVENT_TYPES, EventTypes
+from ._events import Done, E, Event, ServerError, Text, Unknown
+from ._frames import Frame, ServerSentEvent
+from ._sse_id import SseId, check_sse_id
+from ._states import FINAL, TRANSITIONS, TurnInput, TurnState
+from ._wire import DEFAULT_MAX_EVENT_BYTES
 from .dialects import TURN, Complete, Dialect
-
-
-class TurnState(enum.Enum):
-    """Where a turn stands."""
-
-    STREAMING = "streaming"  #: events may come
-    DONE = "done"  #: the terminal event has come out
-    FAILED = "failed"  #: an error has come out
-
-    __hash__ = object.__hash__  # that of Enum is Python code, and slow to look states up by
-
-
-class TurnInput(enum.Enum):
-    """What can happen to a turn."""
-
-    EVENT = "event"  #: an event that is not terminal
-    TERMINAL = "terminal"  #: an event that is
-    ERROR = "error"  #: a frame that breaks the protocol, or the caller's own code failing on one
-    EOF = "eof"  #: the end of the stream, before the answer was complete
-
-    __hash__ = object.__hash__
-
-
-TRANSITIONS: dict[tuple[TurnState, TurnInput], TurnState] = {
-    (TurnState.STREAMING, TurnInput.EVENT): TurnState.STREAMING,
-    (TurnState.STREAMING, TurnInput.TERMINAL): TurnState.DONE,
-    (TurnState.STREAMING, TurnInput.ERROR): TurnState.FAILED,
-    (TurnState.STREAMING, TurnInput.EOF): TurnState.FAILED,
-}
-FINAL = frozenset(TurnState) - {state for state, _ in TRANSITIONS}
 
 TurnItem: TypeAlias = Event | RatatoskrError
 
@@ -135,7 +107,8 @@ class TurnDecoder(Generic[E]):
         dialect: Dialect[Any] = TURN,
     ) -> None:
         """Raises TypeError or ValueError for an argument that is not as described above."""
-        _check_resume_from(resume_from)
+        if resume_from is not None:
+            check_sse_id("resume_from", resume_from)
         if not isinstance(event_types, EventTypes):
             raise TypeError(
                 f"event_types must be an EventTypes, not {type(event_types).__name__}; "
@@ -422,19 +395,6 @@ class TurnDecoder(Generic[E]):
         self._state = TRANSITIONS[self._state, happening]
         if self._state in FINAL:
             self._wire = None
-
-
-def _check_resume_from(resume_from: SseId | None) -> None:
-    if resume_from is None:
-        return
-    if not isinstance(resume_from, SseId):
-        raise TypeError(
-            f"resume_from must be an SseId or None, not {type(resume_from).__name__}; "
-            f"SseId.parse('42:3') makes one"
-        )
-    # Raises ValueError for numbers that no id can have.
-    if SseId.parse(str(resume_from)) != resume_from:
-        raise TypeError(f"resume_from must hold two ints, not {tuple(resume_from)!r}")
 
 
 def _wrong_result(dialect: Dialect[Any], body: Any, result: Any) -> str:

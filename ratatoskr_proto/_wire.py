@@ -16,10 +16,11 @@ must not grow, or the limit would not bound it; so it is kept as the bytes that 
 from __future__ import annotations
 
 import enum
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, NoReturn, TypeAlias, overload
+from typing import Any, ClassVar, Generic, Literal, NoReturn, overload
 
 from . import _arguments
 from ._errors import EventTooLarge
+from ._frames import Comment, Frame, ServerSentEvent, WireItem
 from ._typing import TypeVar
 
 DEFAULT_MAX_EVENT_BYTES = 16 * 1024 * 1024
@@ -31,27 +32,6 @@ _LF = ord("\n")
 _WINDOW = 32 * 1024  # bytes read at once: bounds the memory that many short lines take
 _DIGITS_AT_ONCE = 600  # below 640, the lowest value that sys.set_int_max_str_digits() takes
 
-
-class ServerSentEvent(NamedTuple):
-    """One event as the standard dispatches it.
-
-    ``event`` (str) is its type, ``"message"`` when the stream named none; ``data`` (str) its data
-    lines joined with LF; ``id`` (str) the stream's last event id at that moment, its own or an
-    earlier one.
-    """
-
-    event: str
-    data: str
-    id: str
-
-
-class Comment(NamedTuple):
-    """A comment line: ``text`` (str) follows the colon, less one leading space."""
-
-    text: str
-
-
-WireItem: TypeAlias = ServerSentEvent | Comment | EventTooLarge
 
 #: What the decoder puts out: no comments, unless they are asked for.
 Item = TypeVar("Item", default=WireItem, covariant=True)
@@ -178,6 +158,12 @@ class EventStreamDecoder(Generic[Item]):
         ``EventTooLarge`` the decoder goes on with the next block. Raises TypeError if ``chunk`` is
         not bytes-like, RuntimeError for data that comes after ``receive_eof()``.
         """
+        if self._place is _INSIDE and type(chunk) is bytes and _LF not in chunk:
+            # A part of a line is only put aside: nothing else is quick enough for small chunks.
+            size = self._held + len(self._line) + len(chunk)
+            if size <= self._max_event_bytes and _CR not in chunk and not self._skipping:
+                self._line += chunk
+                return []
         items: list[Any] = []
         data = chunk if type(chunk) is bytes else _arguments.chunk(chunk)
         if self._place is not _INSIDE or data.endswith(b"\r"):
@@ -187,13 +173,13 @@ class EventStreamDecoder(Generic[Item]):
                 raise RuntimeError("receive_data() was called with data after receive_eof()")
             data = self._normalise(data)
         elif _CR in data:
-            data = _with_lf(data)
+            data = data.replace(b"\r\n", b"\n")
+            if _CR in data:
+                data = data.replace(b"\r", b"\n")
         window = self._window
         if len(data) <= window:
             if data.endswith(b"\n\n") and not (self._line or self._held or self._skipping):
-                # Whole events, as servers flush them.
-                if not self._read_event(data, items):
-                    self._read_lines(data, items)
+                self._read(data, items)  # whole events, as servers flush them
             else:
                 self._receive_piece(data, items)
         else:
@@ -234,7 +220,7 @@ class EventStreamDecoder(Generic[Item]):
                 return b""
             data = data.removeprefix(_BOM)
         self._place = _Place.AFTER_CR if data.endswith(b"\r") else _INSIDE
-        return _with_lf(data)
+        return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
     def _receive_piece(self, data: bytes, items: list[Any]) -> None:
         """Take the next bytes, no more than a window of them."""
@@ -247,11 +233,10 @@ class EventStreamDecoder(Generic[Item]):
             line += data
             return
         if line:
-            line += data[:end]
-            self._read_lines(line, items)
-            line.clear()
+            line += data[: end + 1]
+            self._read(line, items)
         else:
-            self._read_lines(data[:end], items)
+            self._read(data[: end + 1], items)
         line += data[end + 1 :]
 
     def _receive_limited(self, data: bytes, items: list[Any]) -> None:
@@ -272,12 +257,11 @@ class EventStreamDecoder(Generic[Item]):
                 items.append(EventTooLarge(self._max_event_bytes))
                 position = end
                 continue
-            line += data[position:end]
+            line += data[position : end + 1]
             if newline == -1:
                 return
             position = newline + 1
-            self._read_lines(line, items)
-            line.clear()
+            self._read(line, items)
 
     def _skip(self, data: bytes, position: int) -> int:
         """Drop what is left of an event that was too large, with the blank line that ends it.
@@ -294,10 +278,11 @@ class EventStreamDecoder(Generic[Item]):
         self._skipping = False
         return end + 2
 
-    def _read_lines(self, source: bytes | bytearray, items: list[Any]) -> None:
-        """Read finished lines, the last one without its LF, and put out what they complete.
+    def _read(self, source: bytes | bytearray, items: list[Any]) -> None:
+        """Read finished lines, with what was the unfinished one, and put out what they complete.
 
-        Clauses "Parsing an event stream" (fields) and "Interpreting an event stream" (dispatch).
+        One event alone, with its data in the last line, is how most servers flush them: it is read
+        right here, which spares the list of lines. Everything else is up to ``_read_lines``.
         """
         # LF is never a part of another character in UTF-8, so lines decoded together give the same
         # text as one by one. An invalid byte becomes a surrogate that stands for it, until the
@@ -308,6 +293,34 @@ class EventStreamDecoder(Generic[Item]):
         except UnicodeDecodeError:
             text = source.decode("utf-8", "surrogateescape")
             valid = False
+        self._line.clear()  # now, since a line may be long
+        event, id = "", self._last_event_id
+        position, last = 0, len(text) - 2
+        while valid and not self._held:
+            end = text.find("\n", position)
+            if text.startswith("data: ", position):
+                if end != last:
+                    break
+                self._last_event_id = id
+                frame = (event or "message", text[position + 6 : end], id)
+                items.append(_new_tuple(self._frame_type, frame))
+                return
+            if text.startswith("id: ", position):
+                id = text[position + 4 : end]
+                if "\0" in id:
+                    break
+            elif text.startswith("event: ", position):
+                event = text[position + 7 : end]
+            else:
+                break
+            position = end + 1
+        self._read_lines(text, valid, items)
+
+    def _read_lines(self, text: str, valid: bool, items: list[Any]) -> None:
+        """Read any lines, ``valid`` if all their bytes were.
+
+        Clauses "Parsing an event stream" (fields) and "Interpreting an event stream" (dispatch).
+        """
         # What this event says; its id counts from its blank line on.
         event, id = self._event, self._id
         as_it_is = valid and not self._data and event.isascii() and (id is None or id.isascii())
@@ -317,8 +330,9 @@ class EventStreamDecoder(Generic[Item]):
         data: str | None = None
         more: list[str] = []  # further lines of the data
         commented = False
-        line = ""
-        for line in text.split("\n"):
+        lines = text.split("\n")
+        line = lines.pop()  # what follows the last LF: nothing
+        for line in lines:
             if not line:
                 if not as_it_is:
                     event, id, data = self._complete(event, id, data, more)
@@ -372,45 +386,22 @@ class EventStreamDecoder(Generic[Item]):
             self._held = 0
             return
         # An unfinished event is left.
-        if data is not None:
-            self._data += _bytes("\n".join((data, *more, "")))
-        blank = source.rfind(b"\n\n") + 1
-        if blank or source.startswith(b"\n"):
+        blank = text.rfind("\n\n") + 1
+        if blank or text.startswith("\n"):
             self._held = 0
-            source = source[blank + 1 :]
-        self._held += len(source) + 1
+            text = text[blank + 1 :]
+        self._held += _size(text)
         if commented:  # comments do not count
-            lines = source.split(b"\n")
-            self._held -= sum(len(line) + 1 for line in lines if line.startswith(b":"))
+            self._held -= sum(_size(line) + 1 for line in text.split("\n") if line.startswith(":"))
+        if data is not None:
+            self._keep(data, more)
 
-    def _read_event(self, source: bytes, items: list[Any]) -> bool:
-        """Read whole events if they are but one, with its data in the last line, as most servers
-        flush them; return whether they are. That spares the list of lines.
-        """
-        try:
-            text = source.decode()
-        except UnicodeDecodeError:
-            return False
-        event, id = "", self._last_event_id
-        position, last = 0, len(text) - 2
-        while True:
-            end = text.find("\n", position)
-            if text.startswith("data: ", position):
-                if end != last:
-                    return False
-                self._last_event_id = id
-                frame = (event or "message", text[position + 6 : end], id)
-                items.append(_new_tuple(self._frame_type, frame))
-                return True
-            if text.startswith("id: ", position):
-                id = text[position + 4 : end]
-                if "\0" in id:
-                    return False
-            elif text.startswith("event: ", position):
-                event = text[position + 7 : end]
-            else:
-                return False
-            position = end + 1
+    def _keep(self, data: str, more: list[str]) -> None:
+        """Keep lines of data of the unfinished event."""
+        if more:
+            data = "\n".join((data, *more))
+        self._data += _bytes(data)
+        self._data += b"\n"
 
     def _complete(
         self, event: str, id: str | None, data: str | None, more: list[str]
@@ -419,7 +410,7 @@ class EventStreamDecoder(Generic[Item]):
         as they are put out: with what is kept of it, and with U+FFFD for the invalid bytes.
         """
         if data is not None:
-            self._data += _bytes("\n".join((data, *more, "")))
+            self._keep(data, more)
         if self._data:
             del self._data[-1]  # the LF of the last line
             data = self._data.decode("utf-8", "replace")
@@ -449,13 +440,12 @@ class EventStreamDecoder(Generic[Item]):
         self._event, self._id, self._held = "", None, 0
 
 
-def _with_lf(data: bytes) -> bytes:
-    """Return the data with LF as its only line end."""
-    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-
-
 # An invalid byte stands in a text as a surrogate of its own, so no byte is lost on the way.
 # Packed, a text takes one byte for each byte that came, where Python may take four.
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(_bytes(text))
 
 
 def _packed(text: str) -> str:
@@ -473,9 +463,6 @@ def _bytes(text: str) -> bytes:
 def _replaced(text: str) -> str:
     """Return the text with U+FFFD for invalid bytes, as the Encoding Standard has it."""
     return text if text.isascii() else _bytes(text).decode("utf-8", "replace")
-
-
-Frame: TypeAlias = tuple[str, str, str]
 
 
 class FrameDecoder(EventStreamDecoder[Frame | EventTooLarge | int]):

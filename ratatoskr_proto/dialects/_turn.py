@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._events import (
-    DEFAULT_EVENT_TYPES,
-    Done,
-    E,
-    Event,
-    EventTypes,
-    ServerError,
-    Text,
-    Unknown,
-    new_text,
-)
+from .._event_types import DEFAULT_EVENT_TYPES, EventTypes
+from .._events import Done, E, Event, ServerError, Text, Unknown, new_text
 from .._sse_id import SseId
 from ._dialect import Dialect
 

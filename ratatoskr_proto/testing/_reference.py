@@ -12,7 +12,8 @@ from decimal import Decimal
 from typing import Literal, NamedTuple, TypeAlias, overload
 
 from .._errors import EventTooLarge
-from .._wire import MAX_RETRY_DIGITS, Comment, ServerSentEvent
+from .._frames import Comment, ServerSentEvent
+from .._wire import MAX_RETRY_DIGITS
 
 WireItem: TypeAlias = ServerSentEvent | Comment | EventTooLarge
 
