@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import ClassVar, Generic
 
 from . import _arguments, _wire
-from ._wire import DEFAULT_MAX_EVENT_BYTES, Frame, Item
+from ._frames import Frame
+from ._wire import DEFAULT_MAX_EVENT_BYTES, Item
 from ._wire_c import Decoder
 
 

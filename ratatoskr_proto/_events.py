@@ -127,4 +127,4 @@ def fields_of(cls: type[Event]) -> tuple[Field, ...]:
 
 
 #: The events that a decoder puts out, as a union.
-E = TypeVar("E", bound=Event, default=Event, covariant=True)
+E = TypeVar("E", bound=Event, default=Event, covariant=True)  # pyright: ignore[reportGeneralTypeIssues]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 __all__ = ["TypeVar"]
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeVar  # never at run time; pyright lets no other have a default
+    from typing import TypeVar  # pyright wants typing_extensions, which is not needed otherwise
 else:
     import typing
 

@@ -34,7 +34,7 @@ _DIGITS_AT_ONCE = 600  # below 640, the lowest value that sys.set_int_max_str_di
 
 
 #: What the decoder puts out: no comments, unless they are asked for.
-Item = TypeVar("Item", default=WireItem, covariant=True)
+Item = TypeVar("Item", default=WireItem, covariant=True)  # pyright: ignore[reportGeneralTypeIssues]
 
 _new_tuple = tuple.__new__  # a NamedTuple's own __new__ is a Python call, three times as slow
 

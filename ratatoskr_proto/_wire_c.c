@@ -769,14 +769,14 @@ static int
 module_exec(PyObject *module)
 {
     State *state = PyModule_GetState(module);
-    PyObject *wire = PyImport_ImportModule("ratatoskr_proto._wire");
+    PyObject *frames = PyImport_ImportModule("ratatoskr_proto._frames");
     PyObject *errors = PyImport_ImportModule("ratatoskr_proto._errors");
-    state->event_type = attribute(wire, "ServerSentEvent");
-    state->comment_type = attribute(wire, "Comment");
+    state->event_type = attribute(frames, "ServerSentEvent");
+    state->comment_type = attribute(frames, "Comment");
     state->error_type = attribute(errors, "EventTooLarge");
     state->message = PyUnicode_FromString("message");
     state->new_tuple = PyType_GetSlot(&PyTuple_Type, Py_tp_new);
-    Py_XDECREF(wire);
+    Py_XDECREF(frames);
     Py_XDECREF(errors);
     if (PyErr_Occurred()) {
         return -1;

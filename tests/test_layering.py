@@ -65,9 +65,6 @@ def test_the_core_needs_the_standard_library_only():
     for path in SOURCES:
         if path.is_relative_to(ROOT / "ratatoskr_proto"):
             tops = {name.split(".")[0] for name in imported_modules(path)}
-            # What type checkers know of themselves; Python never imports it.
-            if path == ROOT / "ratatoskr_proto" / "_typing.py":
-                tops.remove("typing_extensions")
             # The exception: strategies, which are imported only when one of them is asked for.
             if path.parent.name == "testing" and path.stem in ("_strategies", "_answers"):
                 assert "hypothesis" in tops
