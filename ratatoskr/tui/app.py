@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import enum
 import gc
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -41,6 +42,7 @@ from .style import CSS
 from .turns import StreamedTurn
 
 _DRAWINGS_A_SECOND = 20
+_MAX_DRAWING = 5.0  # seconds, after which a drawing counts as done
 _DEMO_PACE = 0.01
 _OWN_SERVER = "A demo server of the app's own answers. F1 shows the keys."
 _CUT = "[cut] This answer is not complete. Ctrl-R asks for it again."
@@ -124,6 +126,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         self._resume_from: SseId | None = None
         self._can_ask_again = False
         self._saved = True
+        self._next_drawing = 0.0
         self._recording = record is not None
         self._recordings = RecordingNames(record)
         self._status_line = StatusLine(self._status)
@@ -140,7 +143,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
 
     async def on_mount(self) -> None:
         self._input.focus()
-        self._ticks = self.set_interval(1 / _DRAWINGS_A_SECOND, self._show_pending, pause=True)
+        self._ticks = self.set_interval(1 / _DRAWINGS_A_SECOND, self._tick, pause=True)
         if self._own_server:
             self._server = self._serve_worker()
             await self._server_is_up.wait()
@@ -270,6 +273,18 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         return False
 
     # What is shown.
+
+    def _tick(self) -> None:
+        """Draw, unless that would leave too little time to read: on a busy machine it takes long."""
+        now = time.monotonic()
+        if now >= self._next_drawing:
+            self._next_drawing = now + _MAX_DRAWING
+            self._show_pending()
+            self.call_after_refresh(self._drawn, now)
+
+    def _drawn(self, began: float) -> None:
+        now = time.monotonic()
+        self._next_drawing = now + 2 * (now - began)
 
     def _show_pending(self) -> None:
         self._panes.show_pending()

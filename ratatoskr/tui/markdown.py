@@ -17,7 +17,7 @@ def rendered(markdown: str) -> Markdown:
         kept += "\n\n…\n\nThe rest is in the transcript."
     shown = Markdown(kept, hyperlinks=False)
     for token in shown.parsed:
-        # An entity such as &#x202e; is a character by now.
+        # The parser has turned entities such as &#x202e; into characters.
         for each in (token, *(token.children or ())):
             each.content = visible(each.content)
     return shown

@@ -30,7 +30,7 @@ F6         shows the reasoning of a model, or folds it again
 F7         shows when each line began, or no longer
 F8         records the turns from the next one on, or no longer
 F1, ?      this help
-Ctrl-C     cancels the turn that is running; quits when none is
+Ctrl-C     cancels the turn that is running; without one, quits
 
 The keys / n N ? work in the transcript. Tab goes there and back to the message. PageUp, PageDown, \
 Ctrl-Home, Ctrl-End and the mouse wheel scroll. At its end the transcript follows what comes. Drag \

@@ -106,7 +106,7 @@ class Scrollback:
     def add(self, pieces: Iterable[tuple[Kind, str]]) -> int:
         """Add pieces of text; return how many rows at the top were dropped.
 
-        Text and reasoning go on where they ended; a piece of any other kind is a line of its own.
+        Text and reasoning continue their line; a piece of any other kind is a line of its own.
         """
         dropped = 0
         for kind, text in pieces:
@@ -117,7 +117,7 @@ class Scrollback:
         return dropped + self._drop()
 
     def wrap_again(self, width: int) -> None:
-        """Make the rows anew, for another width."""
+        """Make the rows again, for this width."""
         self.width = width
         self.rows.clear()
         for line in self._lines:
@@ -138,25 +138,15 @@ class Scrollback:
         return {id(line): number for number, line in enumerate(self._lines)}
 
     def find(self, words: str, after: Place | None, *, backwards: bool = False) -> Place | None:
-        """The place of the next match, of the one before with ``backwards``; upper and lower case
-        are one. Past the last match comes the first. None if there is none.
+        """The place of the next match after a place, or of the last one before it; the search wraps
+        around. Upper and lower case are one. None if nothing matches.
         """
         pattern = re.compile(re.escape(words), re.IGNORECASE)
-        matches = [
-            Place(line, line.start + match.start())
-            for line in self._lines
-            if not self._is_folded(line)
-            for match in pattern.finditer(line.text)
-        ]
-        if not matches:
-            return None
-        order = self._order()
-        here = (-1, 0) if after is None else (order.get(id(after.line), -1), after.offset)
-        later = [each for each in matches if (order[id(each.line)], each.offset) > here]
-        if not backwards:
-            return (later or matches)[0]
-        earlier = [each for each in matches if (order[id(each.line)], each.offset) < here]
-        return (earlier or matches)[-1]
+        lines = [line for line in self._lines if not self._is_folded(line)]
+        at = lines.index(after.line) if after and after.line in lines else -1
+        if backwards:
+            return _last_match(pattern, lines, at, after)
+        return _first_match(pattern, lines, at, after)
 
     def _is_folded(self, line: Line) -> bool:
         return self.folded and line.kind is Kind.REASONING
@@ -235,3 +225,30 @@ class Scrollback:
 
     def _is_shown(self, row: int, line: Line) -> bool:
         return row < len(self.rows) and self.rows[row].line is line
+
+
+def _first_match(
+    pattern: re.Pattern[str], lines: list[Line], at: int, after: Place | None
+) -> Place | None:
+    if after and at >= 0:
+        line = lines[at]
+        if match := pattern.search(line.text, max(0, after.offset + 1 - line.start)):
+            return Place(line, line.start + match.start())
+    for line in lines[at + 1 :] + lines[: at + 1]:
+        if match := pattern.search(line.text):
+            return Place(line, line.start + match.start())
+    return None
+
+
+def _last_match(
+    pattern: re.Pattern[str], lines: list[Line], at: int, before: Place | None
+) -> Place | None:
+    if before and at >= 0:
+        line = lines[at]
+        starts = [match.start() for match in pattern.finditer(line.text)]
+        if earlier := [each for each in starts if each < before.offset - line.start]:
+            return Place(line, line.start + earlier[-1])
+    for line in reversed(lines[max(0, at) :] + lines[: max(0, at)]):
+        if starts := [match.start() for match in pattern.finditer(line.text)]:
+            return Place(line, line.start + starts[-1])
+    return None

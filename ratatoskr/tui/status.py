@@ -49,7 +49,7 @@ class TurnStatus:
         self._back_at: float | None = None
 
     def wait(self, error: RatatoskrError, seconds: float) -> None:
-        """The connection is lost, and after so many seconds there is to be another."""
+        """The connection was lost, and there will be another one after so many seconds."""
         self._back_at = self._clock() + seconds
 
     def hear(self) -> None:
@@ -78,7 +78,7 @@ class TurnStatus:
         return None
 
     def end(self) -> None:
-        """The turn is over; the rate is that of the whole turn now."""
+        """The turn is over; from now on the rate is the average of the whole turn."""
         seconds = self._heard_at - self._start
         self._rate = self._events / seconds if seconds > 0 else 0.0
         self._back_at = None
@@ -86,9 +86,9 @@ class TurnStatus:
     def line(
         self, state: str, width: int, *, reconnect: bool = False, names: Sequence[str] = ()
     ) -> str:
-        """The status line. With ``state`` "streaming" it has the present rate and the silence, or
-        how long a wait takes; in another one, whether the next turn is to ``reconnect``. Of the
-        ``names`` it has those for which there is room.
+        """The status line. In the ``state`` "streaming" it has the present rate and the silence, or
+        how long a wait takes; in another state, whether the next turn will ``reconnect``. It has
+        as many of the ``names`` as there is room for.
         """
         wide = width >= _WIDE
         now = self._clock()
@@ -124,7 +124,7 @@ class TurnStatus:
 
 
 def _until(seconds: float, wide: bool) -> str:
-    """How long it takes until there is another connection; none while it is being opened."""
+    """How long it takes until there is another connection, unless it is being opened already."""
     if seconds <= 0:
         return "reconnecting"
     return f"reconnecting in {math.ceil(seconds)} s" if wide else f"back in {math.ceil(seconds)}s"

@@ -30,7 +30,7 @@ class StreamedTurn(Protocol):
 
 
 def coalesced(pieces: Iterable[tuple[Kind, str]]) -> Iterator[tuple[Kind, str]]:
-    """The pieces as they may be shown, text that goes on in one piece."""
+    """The pieces, escaped for the terminal, and adjacent pieces of text joined into one."""
     for kind, group in groupby(pieces, key=itemgetter(0)):
         if kind in FLOWING:
             yield kind, visible("".join([text for _, text in group]))

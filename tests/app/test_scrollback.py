@@ -85,3 +85,32 @@ def test_of_a_million_lines_only_those_that_are_kept_are_made(monkeypatch):
     scrollback.add([(Kind.TEXT, "\n" * 1_000_000 + "end")])
     assert len(wrapped) == 20_001
     assert scrollback.text == "\n" * 20_000 + "end"
+
+
+def test_matches_are_found_in_both_directions_and_around():
+    scrollback = Scrollback(10)
+    scrollback.add([(Kind.TEXT, "ab AB\nno\nab"), (Kind.REASONING, "ab"), (Kind.EVENT, "xab")])
+    lines = {id(row.line): number for number, row in enumerate(scrollback.rows)}
+    places = [(0, 0), (0, 3), (2, 0), (4, 1)]
+
+    def walk(backwards):
+        place = None
+        for _ in range(6):
+            place = scrollback.find("aB", place, backwards=backwards)
+            yield lines[id(place.line)], place.offset
+
+    assert list(walk(False)) == [*places, *places[:2]]
+    assert list(walk(True)) == [*reversed(places), *reversed(places[2:])]
+    assert scrollback.find("nowhere", None) is None
+    assert scrollback.find("nowhere", scrollback.place_of(0), backwards=True) is None
+
+
+def test_a_place_in_folded_reasoning_is_the_row_before():
+    scrollback = Scrollback(10)
+    scrollback.folded = False
+    scrollback.add([(Kind.EVENT, "x"), (Kind.REASONING, "one\ntwo\nthree"), (Kind.TEXT, "text")])
+    place = scrollback.place_of(3)
+    scrollback.folded = True
+    scrollback.wrap_again(10)
+    assert rows_of(scrollback) == ["x", "▸ reasoning (F6 unfolds it)", "text"]
+    assert scrollback.row_of(place) == 1

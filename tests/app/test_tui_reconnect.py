@@ -1,4 +1,4 @@
-"""The terminal app, when a turn that is lost is to go on by itself."""
+"""The terminal app, when lost turns are resumed by themselves."""
 
 import contextlib
 import re
