@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import enum
 import gc
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -32,33 +30,21 @@ from .frames import FrameLog
 from .key_bar import KeyBar
 from .keys import KEYS
 from .message_input import MessageInput
+from .pace import DrawingPace
 from .panes import Panes
 from .reader import TurnReader
 from .screens import HelpScreen, UnsavedScreen
 from .scrollback import Kind
+from .state import HINTS, AppState
 from .status import TurnStatus
 from .status_line import StatusLine
 from .style import CSS
 from .turns import StreamedTurn
 
 _DRAWINGS_A_SECOND = 20
-_MAX_DRAWING = 5.0  # seconds, after which a drawing counts as done
 _DEMO_PACE = 0.01
 _OWN_SERVER = "A demo server of the app's own answers. F1 shows the keys."
 _CUT = "[cut] This answer is not complete. Ctrl-R asks for it again."
-
-
-class AppState(enum.Enum):
-    """What the app is doing."""
-
-    IDLE = "idle"
-    STREAMING = "streaming"
-
-
-_HINTS = {
-    AppState.IDLE: "Type a message; Enter sends it",
-    AppState.STREAMING: "Esc cancels; the next message can be typed meanwhile",
-}
 
 
 class RatatoskrApp(App[None], inherit_bindings=False):
@@ -126,7 +112,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         self._resume_from: SseId | None = None
         self._can_ask_again = False
         self._saved = True
-        self._next_drawing = 0.0
+        self._pace = DrawingPace()
         self._recording = record is not None
         self._recordings = RecordingNames(record)
         self._status_line = StatusLine(self._status)
@@ -243,7 +229,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
 
     def _enter(self, state: AppState) -> None:
         self.state = state
-        self._input.placeholder = _HINTS[state]
+        self._input.placeholder = HINTS[state]
         if state is AppState.STREAMING:
             self._ticks.resume()
         else:
@@ -275,16 +261,9 @@ class RatatoskrApp(App[None], inherit_bindings=False):
     # What is shown.
 
     def _tick(self) -> None:
-        """Draw, unless that would leave too little time to read: on a busy machine it takes long."""
-        now = time.monotonic()
-        if now >= self._next_drawing:
-            self._next_drawing = now + _MAX_DRAWING
+        if self._pace.begin():
             self._show_pending()
-            self.call_after_refresh(self._drawn, now)
-
-    def _drawn(self, began: float) -> None:
-        now = time.monotonic()
-        self._next_drawing = now + 2 * (now - began)
+            self.call_after_refresh(self._pace.done)
 
     def _show_pending(self) -> None:
         self._panes.show_pending()

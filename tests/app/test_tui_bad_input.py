@@ -20,6 +20,7 @@ from support.terminal_app import (
 from textual import events
 
 from ratatoskr.tui import AppState, RatatoskrApp
+from ratatoskr.tui.pace import DrawingPace
 from ratatoskr.tui.status import TurnStatus
 from ratatoskr_proto import SseId, Unknown
 
@@ -195,3 +196,19 @@ def test_keep_alives_end_the_silence():
         assert "silent 0" in pilot.app._status.line("streaming", 80)
 
     drive(answering(Tapped(asyncio.Event())), scenario)
+
+
+def test_drawing_leaves_time_for_reading():
+    now = [0.0]
+    pace = DrawingPace(lambda: now[0])
+    assert pace.begin()
+    now[0] = 0.25
+    assert not pace.begin()  # it is not done yet
+    pace.done()
+    drawn = []
+    for now[0] in (0.5, 0.74, 0.75, 0.8):
+        if pace.begin():
+            drawn.append(now[0])
+    assert drawn == [0.75]
+    now[0] = 5.75
+    assert pace.begin()  # the one before never said that it was done
