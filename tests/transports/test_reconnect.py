@@ -24,7 +24,7 @@ from ratatoskr_proto import (
 every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 FAST = ReconnectPolicy(attempts=3, floor=0.001, ceiling=0.002)
 PATIENT = ReconnectPolicy(floor=TIMEOUT * 10, ceiling=TIMEOUT * 10)
-BUSY = b"HTTP/1.1 503 Later\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n"
+BUSY = b"HTTP/1.1 503 Later\r\nRetry-After: 0\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 NO_MORE = b"HTTP/1.1 204 No\r\n\r\n"
 SECRET = "hunter2"
 

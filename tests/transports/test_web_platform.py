@@ -36,7 +36,8 @@ class Script:
         peer.read_request()
         self.requests.append(peer)
         number = min(len(self.requests), len(self.answers)) - 1
-        peer.send(self.answers[number])
+        # Without this a client might use a connection again that is about to close.
+        peer.send(self.answers[number].replace(b"\r\n", b"\r\nConnection: close\r\n", 1))
 
     def read(self, adapter, **options):
         with serving(self) as server:
