@@ -19,7 +19,7 @@ from ratatoskr_proto import (
     TurnState,
     Unknown,
 )
-from ratatoskr_proto.dialects import DIALECTS, Dialect
+from ratatoskr_proto.dialects import TURN, Dialect
 
 from .._shown import json_lines
 from .._shown.guess import StreamStart
@@ -35,7 +35,7 @@ def decode_turn(
     max_event_bytes: int,
     lines: JsonLines,
     *,
-    dialect: str = "turn",
+    dialect: Dialect[Any] = TURN,
     times: bool = False,
 ) -> ExitCode:
     """Write the events of a turn as they come, then how it ended; return the exit code.
@@ -46,7 +46,7 @@ def decode_turn(
     items: Sequence[Event | RatatoskrError] = []
     start = StreamStart()
     understood = False
-    for seconds, items in _turn_items(stream, max_event_bytes, DIALECTS[dialect], start):
+    for seconds, items in _turn_items(stream, max_event_bytes, dialect, start):
         events = [item for item in items if isinstance(item, Event)]
         count += len(events)
         understood = understood or any(not isinstance(event, Unknown) for event in events)
@@ -54,7 +54,7 @@ def decode_turn(
         write_stdout_json("".join([lines.event(event, shown) for event in events]))
     ending = items[-1]
     write_stderr(ending_label(ending))
-    if not understood and (hint := dialect_hint(ending, start, dialect)):
+    if not understood and (hint := dialect_hint(ending, start, dialect.name)):
         write_stderr(hint)
     write_stderr(f"{count} events, {stream.bytes_read} bytes read")
     return exit_code(ending)

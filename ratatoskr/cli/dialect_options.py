@@ -33,13 +33,16 @@ keys_option = click.option(
     "-d",
     "--data",
     metavar="JSON|@FILE|@-",
-    help="""Keys for the body of the request, such as '{"model": "qwen3"}'.""",
+    help="""Keys to add to the request, or to replace: an object such as '{"model": "qwen3"}', or
+    one in a file or on stdin.""",
 )
 
 
 def read_keys(data: str | None) -> dict[str, Any]:
-    """The keys of the body that ``--data`` gives. Raises CommandError if it is no JSON object."""
+    """Return the keys that ``--data`` adds to a request. Raises CommandError if it is not an object
+    of JSON.
+    """
     keys = {} if data is None else check_json(read_body(data))
     if not isinstance(keys, dict):
-        raise CommandError("""--data must be a JSON object, such as '{"model": "qwen3"}'""")
+        raise CommandError("""the data must be an object of JSON, such as {"model": "qwen3"}""")
     return keys

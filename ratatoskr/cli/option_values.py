@@ -31,14 +31,6 @@ def read_body(option: str) -> bytes:
     return _read_file(option[1:], "the data", stdin=True)
 
 
-def read_object(option: str) -> dict[str, Any]:
-    """Read the value of ``--data`` that must be an object of JSON. Raises CommandError if not."""
-    value = check_json(read_body(option))
-    if not isinstance(value, dict):
-        raise CommandError('the data must be an object of JSON, such as {"model": "qwen3"}')
-    return value
-
-
 def request_body(body: bytes, headers: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """Return the options for a request with this body: JSON, unless a header says otherwise.
 

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from ratatoskr_proto import DEFAULT_MAX_EVENT_BYTES
-from ratatoskr_proto.dialects import DIALECTS, TURN
 
 
 class Number(click.FloatRange):
@@ -32,14 +31,6 @@ max_event_bytes_option = click.option(
     show_default=True,
     metavar="N",
     help="An event of more bytes than this is an error.",
-)
-
-dialect_option = click.option(
-    "--dialect",
-    type=click.Choice(list(DIALECTS)),
-    default=TURN.name,
-    show_default=True,
-    help="What the frames of the server mean.",
 )
 
 record_option = click.option(

@@ -186,7 +186,7 @@ def test_a_dialect_without_ids_cannot_resume(run_main, dialect):
     options = ["--dialect", dialect, "--resume", "93:1"]
     run = run_main("turn", "http://127.0.0.1:9/", *options)
     assert (len(run.said), run.code) == (1, 2)
-    assert run.said[0].startswith("ratatoskr: --resume needs ids")
+    assert run.said == [f"ratatoskr: --resume is for turns; {dialect} cannot resume an answer"]
     options = ["--dialect", dialect, "-m", "Hi", "--reconnect"]
     run = run_main("turn", "http://127.0.0.1:9/", *options)
     assert (len(run.said), run.code) == (1, 2)

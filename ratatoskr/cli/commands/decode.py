@@ -8,17 +8,18 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import click
 
-from ratatoskr_proto.dialects import TURN
+from ratatoskr_proto.dialects import TURN, Dialect
 
 from ..._shown.json_lines import JsonLines
 from ..._shown.recording import RecordedStream, RecordingError
 from ..console import CommandError, colour_wanted, is_terminal, write_stderr
 from ..decode import decode_turn, decode_wire
-from ..options import dialect_option, max_event_bytes_option, pretty_option, unicode_option
+from ..dialect_options import dialect_option
+from ..options import max_event_bytes_option, pretty_option, unicode_option
 
 _LONG_FILE = 4 * 1024 * 1024  # bytes; below it a progress bar would only flash
 
@@ -41,7 +42,7 @@ _LONG_FILE = 4 * 1024 * 1024  # bytes; below it a progress bar would only flash
 @max_event_bytes_option
 def decode(
     file: str,
-    dialect: str,
+    dialect: Dialect[Any],
     wire: bool,
     comments: bool,
     only: tuple[str, ...],
@@ -71,7 +72,7 @@ def decode(
         raise click.UsageError("--comments needs --wire: a turn has events only")
     if only and not wire:
         raise click.UsageError("--event needs --wire: the events of a turn have no event name")
-    if wire and dialect != TURN.name:
+    if wire and dialect is not TURN:
         raise click.UsageError("--dialect says what events mean; with --wire there are only frames")
     lines = JsonLines(unicode=unicode, indented=pretty, colour=pretty and colour_wanted(sys.stdout))
     with contextlib.ExitStack() as stack:

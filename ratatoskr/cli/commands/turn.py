@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
-from ratatoskr_proto.dialects import DIALECTS
+from ratatoskr_proto.dialects import Dialect
 
 from ..._connector import Connector
 from ..._requests import Said, request_body
 from ..._shown.json_lines import JsonLines, loads
 from ..._shown.recorder import recording_to
 from ..connect import show_stream, stream_options
-from ..option_values import read_object
-from ..options import UNICODE_NEEDS_JSON, dialect_option, record_option, unicode_option
+from ..dialect_options import dialect_option, keys_option, read_keys
+from ..options import UNICODE_NEEDS_JSON, record_option, unicode_option
 from ..show_turn import ExplainingPrinter
 
 
@@ -24,12 +24,7 @@ from ..show_turn import ExplainingPrinter
 @click.option("-m", "--message", metavar="TEXT", help="Start a turn with this message.")
 @click.option("--resume", metavar="ID", help="Resume a turn after this id, such as 93:1077.")
 @dialect_option
-@click.option(
-    "-d",
-    "--data",
-    metavar="JSON|@FILE|@-",
-    help="Keys to add to the request, or to replace: an object, or one in a file or on stdin.",
-)
+@keys_option
 @click.option("--reasoning", is_flag=True, help="Show the model's thinking on stderr too.")
 @click.option("--json", "as_json", is_flag=True, help="Print each event as a line of JSON.")
 @unicode_option
@@ -39,7 +34,7 @@ def turn(
     url: str,
     message: str | None,
     resume: str | None,
-    dialect: str,
+    dialect: Dialect[Any],
     data: str | None,
     reasoning: bool,
     as_json: bool,
@@ -69,17 +64,19 @@ def turn(
         raise click.UsageError("give a message with -m, or an id with --resume, and not both")
     if unicode and not as_json:
         raise click.UsageError(UNICODE_NEEDS_JSON)
-    if resume is not None and not DIALECTS[dialect].numbered:
-        raise click.UsageError(f"--resume needs ids that tell turns apart; {dialect} has none")
+    if resume is not None and not dialect.numbered:
+        raise click.UsageError(f"--resume is for turns; {dialect.name} cannot resume an answer")
     lines = JsonLines(unicode=unicode) if as_json else None
     options = stream_options | {"loads": loads}
-    if not DIALECTS[dialect].numbered:
-        options["dialect"] = DIALECTS[dialect]
-    keys = {} if data is None else read_object(data)
-    body = keys if message is None else request_body(dialect, [Said("user", message)], keys)
+    body = keys = read_keys(data)
+    if message is not None:
+        body = request_body(dialect.name, [Said("user", message)], keys)
     with recording_to(record) as recorder:
-        printer = ExplainingPrinter(dialect, lines=lines, reasoning=reasoning, recorder=recorder)
+        printer = ExplainingPrinter(
+            dialect.name, lines=lines, reasoning=reasoning, recorder=recorder
+        )
         start = functools.partial(show_stream, connector, printer, **options)
         if resume is not None:
             return connector.run(functools.partial(start, "reconnect_turn", url, resume))
+        start = functools.partial(start, dialect=dialect)
         return connector.run(functools.partial(start, "stream_turn", url, json=body))
