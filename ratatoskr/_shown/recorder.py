@@ -8,7 +8,6 @@ import errno
 import json
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from typing import IO
@@ -133,6 +132,8 @@ class _Replacement(_Device):
         folder, name = os.path.split(path)
         if not name:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        import tempfile  # here, since most commands start without it
+
         number, self._beside = tempfile.mkstemp(prefix=".recording-", dir=folder or ".")
         self._file = open(number, "a", encoding="ascii")  # noqa: SIM115
         self._path = path
