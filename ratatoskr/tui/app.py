@@ -30,7 +30,7 @@ from .frames import FrameLog
 from .key_bar import KeyBar
 from .keys import KEYS
 from .message_input import MessageInput
-from .pace import DrawingPace
+from .pace import DRAWINGS_A_SECOND, DrawingPace
 from .panes import Panes
 from .reader import TurnReader
 from .screens import HelpScreen, UnsavedScreen
@@ -41,7 +41,6 @@ from .status_line import StatusLine
 from .style import CSS
 from .turns import StreamedTurn
 
-_DRAWINGS_A_SECOND = 20
 _DEMO_PACE = 0.01
 _OWN_SERVER = "A demo server of the app's own answers. F1 shows the keys."
 _CUT = "[cut] This answer is not complete. Ctrl-R asks for it again."
@@ -129,7 +128,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
 
     async def on_mount(self) -> None:
         self._input.focus()
-        self._ticks = self.set_interval(1 / _DRAWINGS_A_SECOND, self._tick, pause=True)
+        self._ticks = self.set_interval(1 / DRAWINGS_A_SECOND, self._tick, pause=True)
         if self._own_server:
             self._server = self._serve_worker()
             await self._server_is_up.wait()

@@ -19,11 +19,10 @@ from .files import save_transcript
 from .frames import FrameLog
 from .frames_view import FramesView
 from .key_bar import KeyBar
+from .pace import DRAWINGS_A_SECOND, DrawingPace
 from .status import TurnStatus
 from .status_line import StatusLine
 from .style import CSS
-
-_DRAWINGS_A_SECOND = 20
 
 
 class EventsApp(App[None], inherit_bindings=False):
@@ -68,6 +67,7 @@ class EventsApp(App[None], inherit_bindings=False):
         self._frames_view = FramesView(self._frames)
         self._status_line = StatusLine(self._status)
         self._is_open = False
+        self._pace = DrawingPace()
 
     def compose(self) -> ComposeResult:
         yield self._frames_view
@@ -75,7 +75,7 @@ class EventsApp(App[None], inherit_bindings=False):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        self.set_interval(1 / _DRAWINGS_A_SECOND, self._show_pending)
+        self.set_interval(1 / DRAWINGS_A_SECOND, self._tick)
         self._stream_worker()
 
     async def on_unmount(self) -> None:
@@ -122,6 +122,11 @@ class EventsApp(App[None], inherit_bindings=False):
         if self.is_running:
             self._show_pending()
             self.screen.refresh_bindings()
+
+    def _tick(self) -> None:
+        if self._pace.begin():
+            self._show_pending()
+            self.call_after_refresh(self._pace.done)
 
     def _show_pending(self) -> None:
         state = "streaming" if self._is_open else "closed"

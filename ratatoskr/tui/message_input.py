@@ -13,6 +13,7 @@ from textual.widgets import TextArea
 from .._shown.visible import visible
 
 _MAX_RECALLED = 100
+_LINE_BREAKS = {"ctrl+j", "alt+enter", "shift+enter"}
 
 # Most terminals send Alt-Enter as ESC and CR, which Textual would take for Enter.
 cast(dict[str, Any], ANSI_SEQUENCES_KEYS)["\x1b\r"] = (Keys.ControlJ,)
@@ -38,7 +39,6 @@ class MessageInput(TextArea, inherit_bindings=False):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "app.send", "Send", key_display="Enter"),
-        Binding("ctrl+j,alt+enter,shift+enter", "break_line", show=False),
         Binding("up", "recall(-1)", show=False),
         Binding("down", "recall(1)", show=False),
         *_editing_keys(),
@@ -63,14 +63,17 @@ class MessageInput(TextArea, inherit_bindings=False):
         self.load_text("")
 
     async def _on_key(self, event: events.Key) -> None:
-        if event.key == "enter":
-            event.prevent_default()  # TextArea, which is asked after this, would break the line
+        # At once and not by a binding, which is looked up only after the keys that wait already.
+        if event.key == "enter" or event.key in _LINE_BREAKS:
+            event.stop()
+            event.prevent_default()
+            if event.key == "enter":
+                await self.run_action("app.send")
+            else:
+                self.insert("\n")
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.text = visible(event.text.replace("\r\n", "\n").replace("\r", "\n"))
-
-    def action_break_line(self) -> None:
-        self.insert("\n")
 
     def action_recall(self, step: int) -> None:
         """Move the cursor up or down a row; from the first or the last row on, recall."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+DRAWINGS_A_SECOND = 20
 _LONGEST = 5.0  # seconds, after which a drawing counts as done
 
 

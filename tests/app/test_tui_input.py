@@ -41,6 +41,17 @@ def test_lines_are_broken_pasted_and_sent():
     drive(answering(FakeTurn(done())), scenario)
 
 
+def test_keys_that_come_in_one_go_are_taken_in_their_order():
+    async def scenario(pilot):
+        app = pilot.app
+        for key in ["a", "ctrl+j", "b", "enter", "c"]:
+            app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await until(pilot, lambda: written(app) == "c")
+        assert app.asked == ["a\nb"]
+
+    drive(answering(FakeTurn(asyncio.Event())), scenario)
+
+
 def test_alt_enter_of_a_terminal_breaks_the_line():
     (event,) = XTermParser().feed("\x1b\r")
     assert event.key == "ctrl+j"
