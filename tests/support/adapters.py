@@ -7,6 +7,8 @@ def test_something(adapter):
 
 import asyncio
 import contextlib
+import functools
+import ssl
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -19,6 +21,12 @@ import ratatoskr_transports.anyio
 import ratatoskr_transports.httpx
 import ratatoskr_transports.trio
 from ratatoskr_proto import RatatoskrError, SseId
+
+
+@functools.cache
+def default_context() -> ssl.SSLContext:
+    """What a client of httpx makes for itself otherwise, which takes longer than a test."""
+    return ssl.create_default_context()
 
 
 class Outcome(NamedTuple):
@@ -120,7 +128,7 @@ class Adapter:
                 )
 
             return self.run(read_own)
-        verify = True if verify is None else verify
+        verify = default_context() if verify is None else verify
         if self.is_sync:
             with self.make_client(connect_timeout, read_timeout, verify) as client:
                 call = getattr(self.module, f"{function}_sync")
@@ -146,7 +154,7 @@ class Adapter:
     async def opening(self, function: str, url: str, **options: Any):
         """For async adapters: the function's stream, entered, with a client of its own."""
         if self.is_httpx:
-            client = self.make_client(10.0, 10.0, True)
+            client = self.make_client(10.0, 10.0, default_context())
             call = getattr(self.module, function)
             async with client, call(client, url, **options) as stream:
                 yield stream
