@@ -23,6 +23,7 @@ class ChangesDecoder:
 
     def __init__(self, decoder: EventStreamDecoder, retry_ms: int | None) -> None:
         """``retry_ms`` is that of the connections before."""
+        self.over = False
         self._decoder = decoder
         self._last = Change(decoder.last_event_id, retry_ms)
 
@@ -38,10 +39,6 @@ class ChangesDecoder:
     def pending(self) -> bool:
         return self._decoder.pending
 
-    @property
-    def over(self) -> bool:
-        return self._decoder.over
-
     def receive_data(self, chunk: bytes) -> list[WireItem | Change]:
         items: list[WireItem | Change] = []
         for line in chunk.splitlines(keepends=True):
@@ -49,6 +46,7 @@ class ChangesDecoder:
         return items
 
     def receive_eof(self, reason: str = "end of stream") -> list[WireItem | Change]:
+        self.over = True
         return list(self._with_change(self._decoder.receive_eof(reason)))
 
     def _with_change(self, items: Iterable[WireItem]) -> Iterator[WireItem | Change]:

@@ -367,3 +367,16 @@ def test_retry_after_of_a_refusal_is_waited_for_over_a_real_connection(adapter):
         )
     assert outcome.error is None
     assert waits == [0.015, 0.002]
+
+
+@pytest.mark.parametrize("adapter", [each for each in ADAPTERS if each.is_httpx], ids=str)
+def test_client_that_was_spoilt_after_the_call_is_refused_on_entering(adapter):
+    async def scenario(open_stream):
+        turn = open_stream("stream_turn", "http://host/")
+        open_stream.client.headers["X-Key"] = "\x01"
+        with pytest.raises(ValueError, match="the value of x-key"):
+            await turn.__aenter__()
+        with pytest.raises(SseConnectionDropped, match="closed"):
+            await anext(turn)
+
+    play(adapter, scenario)

@@ -171,3 +171,19 @@ def test_response_can_be_wrapped_in_a_dialect():
         assert [event.type for event in turn] == ["text", "done"]
     with pytest.raises(ValueError, match="resume_from"):
         wrap_sync(response, dialect=OPENAI_CHAT, resume_from=SseId(7, 1))
+
+
+@every_mode
+def test_bug_of_the_caller_in_what_the_end_flushes_comes_through(mode):
+    def loads(text):
+        raise ZeroDivisionError
+
+    async def main():
+        kind = SyncTurnStream if mode.sync else TurnStream
+        turn = AsyncFace(kind(mode.source(b"data: {}"), dialect=GEMINI, loads=loads))
+        with pytest.raises(ZeroDivisionError):
+            await anext(turn)
+        with pytest.raises(SseConnectionDropped, match="closed"):
+            await anext(turn)
+
+    mode.run(main)
