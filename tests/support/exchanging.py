@@ -47,7 +47,7 @@ class Seen(NamedTuple):
 def feed(
     chunks: list[bytes], reason: str = "end of stream", url: str = URL, decoder: Any = None
 ) -> Seen:
-    """What a new exchange makes of these bytes and their end."""
+    """The result of a new exchange after these bytes and their end."""
     exchange = SseExchange("GET", url, decoder=decoder)
     items: list[Any] = []
     for each in chunks:
@@ -61,7 +61,7 @@ def feed(
 def seen(
     response: bytes, reason: str = "end of stream", url: str = URL, decoder: Any = TurnDecoder
 ) -> Seen:
-    """What an exchange makes of a response, the same for every chunking of it."""
+    """The result of a response, the same for every chunking of it."""
     results = [feed(chunks, reason, url, decoder()) for chunks in chunkings(response)]
     for other in results[1:]:
         assert other == results[0]

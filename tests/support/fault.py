@@ -56,7 +56,7 @@ class FaultRow(NamedTuple):
         return "trickles" in self.name or SHORT in self.options.values()
 
     def expected(self, adapter: Any) -> tuple[list[str], RatatoskrError | None]:
-        """What comes of it on this adapter."""
+        """The outcome on this adapter."""
         if adapter.is_httpx and adapter.library.__name__ in self.except_on:
             return ([] if self.other_error else ALL), self.other_error
         return self.items, self.error

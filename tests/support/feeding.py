@@ -45,7 +45,7 @@ def chunkings(data: bytes) -> Iterator[list[bytes]]:
 
 
 def feed_wire(chunks: list[bytes], **options: Any) -> WireResult:
-    """What a new wire decoder makes of these chunks and their end."""
+    """The result of a new wire decoder after these chunks and their end."""
     decoder = EventStreamDecoder(**options)
     items = [item for chunk in chunks for item in decoder.receive_data(chunk)]
     pending = decoder.pending
@@ -54,7 +54,7 @@ def feed_wire(chunks: list[bytes], **options: Any) -> WireResult:
 
 
 def feed_turn(chunks: list[bytes], end: bool = False, **options: Any) -> TurnResult:
-    """What a new turn decoder makes of these chunks and, if asked for, of their end."""
+    """The result of a new turn decoder after these chunks and, if asked for, their end."""
     decoder = TurnDecoder(**options)
     items = [item for chunk in chunks for item in decoder.receive_data(chunk)]
     if end:
@@ -70,12 +70,12 @@ def feed_turn(chunks: list[bytes], end: bool = False, **options: Any) -> TurnRes
 
 
 def decode_wire(data: bytes, **options: Any) -> WireResult:
-    """What a wire decoder makes of a stream, the same for every chunking."""
+    """The result of a wire decoder after a stream, the same for every chunking."""
     return _agreed([feed_wire(chunks, **options) for chunks in chunkings(data)])
 
 
 def decode_turn(data: bytes, end: bool = False, **options: Any) -> TurnResult:
-    """What a turn decoder makes of a stream, the same for every chunking."""
+    """The result of a turn decoder after a stream, the same for every chunking."""
     return _agreed([feed_turn(chunks, end, **options) for chunks in chunkings(data)])
 
 

@@ -1,4 +1,4 @@
-"""A server on loopback that sends exactly the bytes a test wants, which no framework lets one do.
+"""A server on loopback that sends exactly the bytes that a test wants, as no framework would.
 
     with serving(handler) as server:
         ... server.url ...

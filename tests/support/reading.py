@@ -1,4 +1,4 @@
-"""Reads a stream over any adapter, with a say in each item and in the client."""
+"""Reads a stream over any adapter, with a callback for each item and a client to configure."""
 
 from collections.abc import Callable
 from typing import Any

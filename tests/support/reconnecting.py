@@ -1,4 +1,4 @@
-"""A network and a clock to play with, for streams that go on over another connection."""
+"""A fake network and a fake clock, for streams that go on over another connection."""
 
 from types import SimpleNamespace
 
@@ -20,7 +20,7 @@ def busy(status=503, retry_after=""):
 
 
 class World:
-    """Plays the network and the clock. Each answer is one of a connection: a ``Refused``, a
+    """Stands in for the network and the clock. Each answer is one of a connection: a ``Refused``, a
     callable, or the steps of a source.
     """
 

@@ -39,7 +39,7 @@ LIMIT = 102400  # bytes of a head
 
 
 def failed(response, reason="end of stream", **options):
-    """The failure that is all that comes of a response."""
+    """The failure that a response gives, and nothing else."""
     [error] = seen(response, reason, **options).items
     assert type(error) is SseConnectFailed
     return error

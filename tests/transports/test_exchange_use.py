@@ -1,4 +1,4 @@
-"""SseExchange in a loop of its own: what it sends, which decoders it takes, and when it is over."""
+"""SseExchange in a custom loop: what it sends, which decoders it takes, and when it is over."""
 
 import random
 import re

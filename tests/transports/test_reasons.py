@@ -1,4 +1,4 @@
-"""The table of reasons: what becomes of every public exception of the libraries."""
+"""The table of reasons: the words for every public exception of the libraries."""
 
 import importlib
 import socket

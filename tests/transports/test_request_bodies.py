@@ -1,4 +1,4 @@
-"""Bodies of requests, and what is refused in the functions of the adapters, without a trace."""
+"""Bodies of requests, and the arguments that are refused; no error keeps their values."""
 
 import json
 

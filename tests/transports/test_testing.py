@@ -1,4 +1,4 @@
-"""check_transport passes what keeps the rules and catches what breaks one."""
+"""check_transport passes good transports and catches broken ones."""
 
 import contextlib
 import functools
@@ -401,7 +401,7 @@ def test_broken_transport_is_caught(broken, check, only):
 
 
 class SyncThatSwallowsErrors:
-    """As those above, for sync code."""
+    """A broken transport for sync code."""
 
     def __init__(self, client, url, **options):
         self.stream = stream_turn_sync(client, url, **options)
