@@ -38,7 +38,7 @@ def loads(text: str) -> Any:
     try:
         body, end = _scan(text, 0)
     except (ValueError, StopIteration):
-        end = -1
+        body, end = None, -1
     if end != len(text):
         body = json.loads(text)
         kind = _OddEnvelope
@@ -60,9 +60,8 @@ def _no_constant(name: str) -> None:
 
 
 # What json.loads does, but for the white space and with half of its overhead.
-_scan = json.JSONDecoder(  # type: ignore[attr-defined]  # which the stubs do not know
-    parse_float=_finite, parse_constant=_no_constant
-).scan_once
+_decoder: Any = json.JSONDecoder(parse_float=_finite, parse_constant=_no_constant)
+_scan = _decoder.scan_once  # which the stubs do not know
 
 
 class JsonLines:
