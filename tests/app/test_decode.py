@@ -127,7 +127,7 @@ def test_an_unfinished_frame_is_said_to_be_dropped(decode):
     assert run.code == 0
 
 
-def test_frames_behind_one_that_is_too_large_still_come(decode):
+def test_frames_after_one_that_is_too_large_still_come(decode):
     run = decode(b"data: 1\n\ndata: 12345\n\ndata: 2\n\n", "--wire", "--max-event-bytes", "10")
     assert [line["data"] for line in run.lines] == ["1", "2"]
     assert run.said[0] == "[event_too_large] limit=10"

@@ -59,7 +59,7 @@ def test_the_reason_of_the_end_is_kept():
     assert stream.end_reason == "read timeout"
 
 
-def test_nothing_behind_the_end_is_read():
+def test_nothing_after_the_end_is_read():
     assert list(reading(recording({"end": "closed"}), b"\n", b"what is this")) == []
 
 
@@ -376,7 +376,7 @@ def test_the_end_of_a_recording_is_the_reason_of_the_drop(decode):
 
 
 @pytest.mark.parametrize("options", [[], ["--wire"]])
-def test_a_broken_recording_is_one_line_behind_what_came_before(decode, options):
+def test_a_broken_recording_is_one_line_after_what_came_before(decode, options):
     run = decode(recording(chunk(HI), {"data": "?"}), *options)
     assert len(run.lines) == 1
     assert len(run.said) == 1

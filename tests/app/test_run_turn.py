@@ -72,7 +72,7 @@ def test_the_text_goes_to_stdout_and_the_end_to_stderr(show):
     assert show(TurnStream(Source(HI, DONE))) == (0, "Hi", ["[done]"])
 
 
-def test_data_that_is_no_json_is_said_behind_the_text_and_gives_22(show):
+def test_data_that_is_no_json_is_said_after_the_text_and_gives_22(show):
     turn = TurnStream(Source(HI, b"data: not-json\n\n"))
     assert show(turn) == (22, "Hi", ["[malformed_sse_data] raw='not-json'"])
 
@@ -133,7 +133,7 @@ def test_a_character_that_comes_in_two_halves_is_shown_whole(show):
     )
 
 
-def test_a_foreign_turn_without_a_terminal_event_is_a_drop_behind_its_last_event(show):
+def test_a_foreign_turn_without_a_terminal_event_is_a_drop_after_its_last_event(show):
     label = "[connection_dropped] last_sse_id=42:7 reason='end of stream'"
     assert show(ScriptedTurn(text("Hi", 7))) == (21, "Hi", [label])
 

@@ -46,7 +46,7 @@ def test_a_frame_is_shown_before_the_next_is_sent(start, command):
 # Servers that die
 
 
-def test_a_server_killed_in_mid_turn_is_a_drop_behind_the_last_event(start):
+def test_a_server_killed_in_mid_turn_is_a_drop_after_the_last_event(start):
     server = start("serve", "--fault", "stall", "--at", "5", "--pace", "0", bufsize=0)
     url = server.stdout.readline().decode().split()[-1]
     process = start("turn", url, "-m", "Hi", "--json", bufsize=0)

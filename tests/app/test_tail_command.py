@@ -97,7 +97,7 @@ def test_json_is_a_line_for_each_frame_comment_and_retry(tail):
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
-def test_a_retry_time_behind_the_last_frame_is_shown(tail, options):
+def test_a_retry_time_after_the_last_frame_is_shown(tail, options):
     run = tail(b"data: x\n\nretry: 7\n", options=options)
     assert b"7" in run.stdout.splitlines()[-1]
 
@@ -119,7 +119,7 @@ def test_a_retry_time_of_any_length_is_no_failure(tail, digits, options):
     assert run.code == 0
 
 
-def test_the_stream_goes_on_behind_an_id(run_main):
+def test_the_stream_goes_on_after_an_id(run_main):
     heads = []
     with serving(sends(STREAM, heads=heads)) as server:
         assert run_main("tail", server.url, "--last-event-id", "7-é").code == 0
