@@ -103,6 +103,20 @@ def test_another_dialect_is_guessed_from_the_first_frames(decode, spoken, dialec
     assert run.said[1] == hint
 
 
+@pytest.mark.parametrize(
+    ("body", "dialect"),
+    [("[DONE]", "openai-chat"), ({"promptFeedback": {}}, "gemini"), ({"candidates": []}, "gemini")],
+)
+def test_one_frame_is_enough_for_a_guess(decode, body, dialect):
+    run = decode(frames(body))
+    assert run.said[1] == f"ratatoskr: this looks like {dialect}; try --dialect {dialect}"
+
+
+def test_a_short_answer_in_the_dialect_itself_is_no_other(decode):
+    run = decode(frames(choice(role="assistant")), "--dialect", "openai-chat")
+    assert (len(run.said), run.code) == (2, 21)
+
+
 @pytest.mark.parametrize("data", ["Hi", "[1]", "{}", '{"type": "tick"}', "[" * 200_000, '"x"'])
 def test_any_other_event_stream_is_one_for_tail(decode, data):
     run = decode(encode_event(data) + encode_event(data))

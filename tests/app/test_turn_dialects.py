@@ -110,10 +110,15 @@ def test_reasoning_is_shown_on_stderr_when_asked_for(turn):
 
 
 def test_reasoning_text_and_labels_have_lines_of_their_own_where_they_meet(turn, monkeypatch):
+    def write_stderr(line, end="\n"):
+        shown.append(line + end)
+
+    shown = []
     monkeypatch.setattr(answer, "outputs_meet", lambda: True)
-    run = turn("openai-chat", "--reasoning")
-    assert run.stderr.decode() == "Hm, let me see.\n[done] stop_reason='stop'\n"
-    assert run.stdout.decode() == f"{SAID}\n"
+    monkeypatch.setattr(answer, "write_stdout", shown.append)
+    monkeypatch.setattr(answer, "write_stderr", write_stderr)
+    turn("openai-chat", "--reasoning")
+    assert "".join(shown) == f"Hm, let me see.\n{SAID}\n[done] stop_reason='stop'\n"
 
 
 def test_reasoning_is_dimmed_on_a_terminal(turn, monkeypatch):
