@@ -20,6 +20,7 @@ from .frames import FrameLog
 from .frames_view import FramesView
 from .key_bar import KeyBar
 from .pace import DRAWINGS_A_SECOND, DrawingPace
+from .screens import EVENTS_HELP, HelpScreen
 from .status import TurnStatus
 from .status_line import StatusLine
 from .style import CSS
@@ -36,6 +37,7 @@ class EventsApp(App[None], inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Close", key_display="Esc"),
         Binding("ctrl+r", "resume", "Resume", key_display="^R"),
+        Binding("f1,question_mark", "help", "Help", key_display="F1"),
         Binding("ctrl+c,ctrl+q", "quit", "Quit", key_display="^C"),
         Binding("ctrl+s", "save", "Save", key_display="^S"),
         Binding("ctrl+end,end", "follow", "Follow", key_display="End"),
@@ -150,6 +152,9 @@ class EventsApp(App[None], inherit_bindings=False):
             self._status_line.note(f"saved {save_transcript(rows, None)}")
         except OSError as error:
             self._status_line.note(f"not saved: {error.strerror}")
+
+    def action_help(self) -> None:
+        self.push_screen(HelpScreen(EVENTS_HELP))
 
     def action_follow(self) -> None:
         self._frames_view.list.follow()

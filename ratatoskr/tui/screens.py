@@ -10,10 +10,11 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from .frames import MAX_FRAMES
 from .key_bar import KeyBar
 from .scrollback import MAX_CHARS, MAX_LINES
 
-_HELP = f"""\
+HELP = f"""\
 Ratatoskr talks to a chat server or to a model. Each answer is streamed.
 
 Enter      sends the message; Alt-Enter or Ctrl-J breaks the line
@@ -40,12 +41,32 @@ A turn that ends badly leaves a line such as [connection_dropped] here. It ends 
 the next message, or resume with Ctrl-R. When turns are resumed by themselves, the status line \
 counts down to the next try instead, and Esc cancels that too.
 
+A model server does not remember what was said: earlier messages and complete answers go along \
+with each message, the newest that fit into --history. An answer that was cut does not, and \
+Ctrl-R asks for it again.
+
 Control characters in what the server sends are shown and copied as escapes, and links in Markdown \
 stay closed.
 
 The transcript keeps its last {MAX_LINES:,} lines, and at most {MAX_CHARS:,} characters. The \
 silence in the status line counts from the last byte, so keep-alives end it. Frames that give no \
 event, keep-alives among them, are listed by F5 in another colour."""
+
+EVENTS_HELP = f"""\
+The frames of an event stream, as they come: the seconds since the first connection, the size in \
+bytes, the id, the event and the data.
+
+Esc        closes the stream
+Ctrl-R     opens it again after its last id
+Ctrl-S     saves the list to a file in the current directory
+End        follows what comes
+F1, ?      this help
+Ctrl-C     quits
+
+Arrows, PageUp, PageDown, Home and the mouse wheel scroll.
+
+Comments such as keep-alives, retry times and skipped frames stand in another colour: they give no \
+event. The newest {MAX_FRAMES:,} rows are kept. Control characters are shown as escapes."""
 
 _UNSAVED = """\
 The transcript is not saved.
@@ -63,9 +84,13 @@ class HelpScreen(ModalScreen[None]):
         Binding("ctrl+c,ctrl+q", "dismiss", show=False),
     ]
 
+    def __init__(self, text: str = HELP) -> None:
+        super().__init__()
+        self._text = text
+
     def compose(self) -> ComposeResult:
         with VerticalScroll():
-            yield Static(_HELP, markup=False)
+            yield Static(self._text, markup=False)
         yield KeyBar()
 
 

@@ -59,6 +59,9 @@ def test_escape_closes_the_stream():
         app = pilot.app
         await until(pilot, lambda: listed(app) == ["message x"])
         assert " streaming · 127.0.0.1:" in screen(app)[-2]
+        await pilot.press("f1")
+        await until(pilot, lambda: "  Esc        closes the stream" in screen(app))
+        await pilot.press("escape")
         await pilot.press("escape")
         await until(pilot, lambda: listed(app) == ["message x", "[cancelled]"])
         await pilot.press("ctrl+c")
