@@ -84,8 +84,8 @@ class Cursor(ABC, Generic[D]):
         self._retry_ms: int | None = None  # of the connections before
         self._content_encoding = ""
         self._body: BodyDecoder[Any] = BodyDecoder(decoder)
-        self._data = b""  # read, but not decoded yet, if there is no coding to undo
-        self._pieces: Iterator[bytes] = iter(())  # the same, if there is one
+        self._plain = True  # whether the body has no coding to undo
+        self._pieces: Iterator[bytes] = iter(())  # of what was read, but is not decoded yet
         self._started = False
         self._ended = False
         self._over = False
@@ -118,7 +118,8 @@ class Cursor(ABC, Generic[D]):
 
         Raises a fresh copy of the error that ended the stream, each time.
         """
-        self.raise_if_broken()
+        if self._error is not None:
+            self.raise_if_broken()
         for item in self.ready:
             self.last = item
             return item
@@ -149,14 +150,15 @@ class Cursor(ABC, Generic[D]):
         tap = self._body.tap
         self._body = BodyDecoder(self._decoder, content_encoding)
         self._body.tap = tap
+        self._plain = self._body.plain
 
-    def receive_data(self, data: bytes) -> None:
-        """Take the next bytes of the body."""
+    def receive_data(self, data: bytes) -> bytes | None:
+        """Take the next bytes of the body and return the first piece of them, as ``next_piece``."""
         self._started = True
-        if self._body.plain and len(data) <= PIECE:
-            self._data = data
-        else:
-            self._pieces = self._cut(data)
+        if self._plain and len(data) <= PIECE:
+            return data
+        self._pieces = self._cut(data)
+        return self.next_piece()
 
     def _cut(self, data: bytes) -> Iterator[bytes]:
         for piece in self._body.pieces(data):
@@ -165,9 +167,6 @@ class Cursor(ABC, Generic[D]):
 
     def next_piece(self) -> bytes | None:
         """Return the next bytes to be decoded, at most ``PIECE``; None if more must be read."""
-        if self._data:
-            data, self._data = self._data, b""
-            return data
         try:
             return next(self._pieces, None)
         except zlib.error:
@@ -224,7 +223,6 @@ class Cursor(ABC, Generic[D]):
 
     def _drop_items(self) -> None:
         self.ready = self._others = self._pieces = iter(())
-        self._data = b""
 
     @abstractmethod
     def _place(self) -> tuple[Any, Any]:
@@ -292,8 +290,10 @@ class TurnCursor(Cursor[TurnDecoder]):
 
     def _put(self, items: Sequence[Any]) -> None:
         # Only the last item can be the terminal event or an error.
-        self.ready = iter(items[:-1])
-        self._others = iter(items[-1:])
+        if len(items) > 1:
+            self.ready = iter(items[:-1])
+            items = items[-1:]
+        self._others = iter(items)
 
     def _hand_out(self, item: Event) -> bool:
         self.last = item

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-from ratatoskr_proto import RatatoskrError
+from ratatoskr_proto import RatatoskrError, Reason
 
 from .._http.reasons import reason_of
 from .arguments import check_seconds
@@ -96,16 +96,13 @@ class _Stream(Generic[SourceT, OpeningT, CursorT]):
     # The time without an event: what passes in `_next`, but for the reconnecting in it.
 
     def _start_time(self) -> None:
-        if self._event_timeout is None:
-            return
         if self._cursor.last is not self._timed:  # an event has been handed out meanwhile
             self._timed = self._cursor.last
             self._waited = 0.0
         self._started = time.monotonic()
 
     def _stop_time(self) -> None:
-        if self._event_timeout is not None:
-            self._waited += time.monotonic() - self._started
+        self._waited += time.monotonic() - self._started
 
     def _seconds_left(self) -> float:
         assert self._event_timeout is not None
@@ -118,11 +115,11 @@ class _Stream(Generic[SourceT, OpeningT, CursorT]):
         self._cursor.receive_eof("event timeout")
         return True
 
-    def _received(self, data: bytes) -> None:
+    def _received(self, data: bytes) -> bytes | None:
         if data:
-            self._cursor.receive_data(data if type(data) is bytes else bytes(data))
-        else:
-            self._cursor.receive_eof("end of stream")
+            return self._cursor.receive_data(data if type(data) is bytes else bytes(data))
+        self._cursor.receive_eof("end of stream")
+        return None
 
     def _failed(self, source: SourceT, error: Exception) -> None:
         """Take an exception of the source; raise it unless it is one of a connection."""
@@ -133,7 +130,7 @@ class _Stream(Generic[SourceT, OpeningT, CursorT]):
             if source is not self._opening:  # which may be opened yet
                 self._cursor.close()
             raise_foreign(error)
-        if reason.startswith("read timeout") and self._out_of_time():
+        if Reason(reason).word == "read timeout" and self._out_of_time():
             return
         self._cursor.receive_eof(reason)
 
@@ -208,7 +205,9 @@ class AsyncStream(_Stream[Source, AsyncOpening, CursorT]):
         if self._busy:
             raise RuntimeError(_BUSY)
         self._busy = True
-        self._start_time()
+        timed = self._event_timeout is not None
+        if timed:
+            self._start_time()
         try:
             while True:
                 source = self._source
@@ -221,7 +220,7 @@ class AsyncStream(_Stream[Source, AsyncOpening, CursorT]):
                     raise StopAsyncIteration
                 if item is not None:
                     return item
-                if self._out_of_time():
+                if timed and self._out_of_time():
                     continue
                 piece = cursor.next_piece()
                 if piece is None:
@@ -236,8 +235,9 @@ class AsyncStream(_Stream[Source, AsyncOpening, CursorT]):
             await self._close_source()
             raise
         finally:
-            self._stop_time()
             self._busy = False
+            if timed:
+                self._stop_time()
 
     async def _read(self, source: Source | None) -> bytes | None:
         """Read once and return the first piece of it; if there is none, the cursor knows why."""
@@ -249,12 +249,11 @@ class AsyncStream(_Stream[Source, AsyncOpening, CursorT]):
             if exact and isinstance(error, TimeoutError):
                 error = SourceLost("event timeout")
             self._failed(source, error)
+            return None
         except BaseException:  # cancelled: what was read meanwhile may be lost
             self._cursor.close()
             raise
-        else:
-            self._received(data)
-        return self._cursor.next_piece()
+        return self._received(data)
 
     def _receive_in_time(self, source: Any) -> Awaitable[bytes]:
         received: Awaitable[bytes] = source.receive_within(max(0.0, self._seconds_left()))
@@ -352,7 +351,9 @@ class SyncStream(_Stream[SyncSource, SyncOpening, CursorT]):
         if self._busy:
             raise RuntimeError(_BUSY)
         self._busy = True
-        self._start_time()
+        timed = self._event_timeout is not None
+        if timed:
+            self._start_time()
         try:
             while True:
                 source = self._source
@@ -364,7 +365,7 @@ class SyncStream(_Stream[SyncSource, SyncOpening, CursorT]):
                     raise StopIteration
                 if item is not None:
                     return item
-                if self._out_of_time():
+                if timed and self._out_of_time():
                     continue
                 piece = cursor.next_piece()
                 if piece is None:
@@ -375,8 +376,9 @@ class SyncStream(_Stream[SyncSource, SyncOpening, CursorT]):
             self._close_source()
             raise
         finally:
-            self._stop_time()
             self._busy = False
+            if timed:
+                self._stop_time()
 
     def _read(self, source: SyncSource | None) -> bytes | None:
         """Read once and return the first piece of it; if there is none, the cursor knows why."""
@@ -385,12 +387,11 @@ class SyncStream(_Stream[SyncSource, SyncOpening, CursorT]):
             data = source.receive()
         except Exception as error:
             self._failed(source, error)
+            return None
         except BaseException:
             self._cursor.close()
             raise
-        else:
-            self._received(data)
-        return self._cursor.next_piece()
+        return self._received(data)
 
     def _reconnect(self, loss: RatatoskrError) -> None:
         """Go on over another connection, or have the cursor say how it all ended."""

@@ -391,3 +391,36 @@ def test_bug_in_closing_comes_through_and_the_stream_is_closed(mode):
         assert await next_error(turn) == CLOSED
 
     mode.run(main)
+
+
+@every_mode
+@pytest.mark.parametrize("steps", [[BAD], [b"data", ConnectionResetError()]], ids=["bad", "lost"])
+def test_what_a_caller_does_to_an_error_changes_no_later_one(mode, steps):
+    async def main():
+        turn, _ = turn_over(mode, *steps)
+        first = await next_error(turn)
+        first.add_note("seen")
+        name = first.__match_args__[-1]
+        was = getattr(first, name)
+        setattr(first, name, "changed")
+        second = await next_error(turn)
+        assert (getattr(second, name), hasattr(second, "__notes__")) == (was, False)
+
+    mode.run(main)
+
+
+@every_mode
+def test_first_end_of_a_stream_is_its_end_for_good(mode):
+    async def main():
+        turn, _ = turn_over(mode, FIRST, SECOND, event_timeout=1e-9)
+        late = await next_error(turn)  # the time is up at once
+        assert late == SseConnectionDropped(None, "event timeout")
+        await turn.aclose()
+        assert await next_error(turn) == late
+        turn, source = turn_over(mode, FIRST, ConnectionResetError())
+        await anext(turn)
+        await turn.aclose()
+        assert await next_error(turn) == SseConnectionDropped(SseId(7, 1), "closed")
+        assert len(source.steps) == 1
+
+    mode.run(main)

@@ -399,3 +399,15 @@ def test_bug_in_connecting_again_comes_through_and_breaks_the_stream(mode, bug, 
                 await anext(turn)
 
     mode.run(main)
+
+
+@every_mode
+def test_event_that_is_equal_to_the_last_one_of_the_connection_before_is_progress(mode):
+    async def main():
+        event = encode_event("a", id="x")
+        world = World(mode, [event], [event], [event], busy(204))
+        items, error = await read(world.events())
+        assert ([item.data for item in items], error) == (["a"] * 3, None)
+        assert world.waits == [1, 1, 1]
+
+    mode.run(main)
