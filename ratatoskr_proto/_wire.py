@@ -176,14 +176,18 @@ class EventStreamDecoder(Generic[Item]):
             data = data.replace(b"\r\n", b"\n")
             if _CR in data:
                 data = data.replace(b"\r", b"\n")
-        window = self._window
-        if len(data) <= window:
+        size, window = len(data), self._window
+        # Lines are read a window at a time, since a list of many short ones takes much memory; but
+        # a last line that is longer than that need not be cut.
+        if size <= window or (
+            size <= self._max_event_bytes and data.rfind(b"\n", 0, size - 2) < window
+        ):
             if data.endswith(b"\n\n") and not (self._line or self._held or self._skipping):
                 self._read(data, items)  # whole events, as servers flush them
             else:
                 self._receive_piece(data, items)
         else:
-            for start in range(0, len(data), window):
+            for start in range(0, size, window):
                 self._receive_piece(data[start : start + window], items)
         return items
 
