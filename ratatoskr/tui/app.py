@@ -33,7 +33,7 @@ from .message_input import MessageInput
 from .pace import DRAWINGS_A_SECOND, DrawingPace
 from .panes import Panes
 from .reader import TurnReader
-from .screens import HelpScreen, UnsavedScreen
+from .screens import HelpScreen, MainScreen, UnsavedScreen
 from .scrollback import Kind
 from .state import HINTS, AppState
 from .status import TurnStatus
@@ -119,6 +119,9 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         self._panes = Panes(frames, self._status_line.note)
         self._reader = TurnReader(self._panes.write, self._status, frames, numbered=dialect is TURN)
         self._input = MessageInput(id="message")
+
+    def get_default_screen(self) -> MainScreen:
+        return MainScreen(id="_default")
 
     def compose(self) -> ComposeResult:
         yield self._panes

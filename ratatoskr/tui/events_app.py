@@ -20,7 +20,7 @@ from .frames import FrameLog
 from .frames_view import FramesView
 from .key_bar import KeyBar
 from .pace import DRAWINGS_A_SECOND, DrawingPace
-from .screens import EVENTS_HELP, HelpScreen
+from .screens import EVENTS_HELP, HelpScreen, MainScreen
 from .status import TurnStatus
 from .status_line import StatusLine
 from .style import CSS
@@ -70,6 +70,9 @@ class EventsApp(App[None], inherit_bindings=False):
         self._status_line = StatusLine(self._status)
         self._is_open = False
         self._pace = DrawingPace()
+
+    def get_default_screen(self) -> MainScreen:
+        return MainScreen(id="_default")
 
     def compose(self) -> ComposeResult:
         yield self._frames_view

@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
 from .frames import MAX_FRAMES
@@ -74,6 +74,17 @@ The transcript is not saved.
 Ctrl-C  quits
 Ctrl-S  saves it and quits
 Esc     goes back"""
+
+
+class MainScreen(Screen[None], inherit_bindings=False):
+    """The screen of an app. Ctrl-C does there what it says, also while text is selected, which
+    Textual's own screen would copy.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "app.focus_next", show=False),
+        Binding("shift+tab", "app.focus_previous", show=False),
+    ]
 
 
 class HelpScreen(ModalScreen[None]):

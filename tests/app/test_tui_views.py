@@ -22,6 +22,7 @@ from support.terminal_app import (
 
 from ratatoskr._shown.recording import RecordedStream
 from ratatoskr.tui.frames import FrameLog
+from ratatoskr.tui.screens import UnsavedScreen
 from ratatoskr.tui.scrollback import Kind
 
 
@@ -87,6 +88,8 @@ def test_ctrl_y_copies_the_answer_escaped_or_what_is_selected():
         await pilot.mouse_up("#transcript", offset=(5, 3))
         await pilot.press("ctrl+y")
         assert app.clipboard == "\tb\n\\x1b[31m\\u202e" + "x" * 68
+        await pilot.press("ctrl+c")
+        assert isinstance(app.screen, UnsavedScreen)  # though there is a selection
 
     said = "a\tb\n\x1b[31m\u202e" + "x" * 100
     drive(answering(FakeTurn(text(said), done())), scenario)
