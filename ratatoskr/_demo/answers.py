@@ -15,7 +15,7 @@ from .encoders import ENCODERS, Encoder, Frame, TurnEncoder
 
 DEFAULT_EVENTS = 1100
 KEEP_ALIVE_EVERY = 50  # frames of a turn
-EMPTY_FRAME = 1078  # of a turn: the frame that once crashed a client, an id and no data
+EMPTY_FRAME = 1078  # of a long turn: the frame that once crashed a client, an id and no data
 
 _PIECE = 4  # characters in a frame, about a token
 _SAYINGS = (
@@ -111,6 +111,8 @@ class TurnAnswer(Answer):
     fewest_texts = 0
 
     def __init__(self, number: int, prompt: Prompt) -> None:
+        is_long = prompt.text is None and (prompt.events or DEFAULT_EVENTS) > EMPTY_FRAME
+        self._empty_frame = EMPTY_FRAME if is_long else 0
         super().__init__("turn", number, "", prompt)
 
     def numbered_frames(self, after: int = 0) -> Iterator[tuple[int, Frame]]:
@@ -121,12 +123,17 @@ class TurnAnswer(Answer):
         """
         after = min(after, self.frames - 1)
         encoder = TurnEncoder(self.number, after=after)
-        for seq, frame in enumerate(self._frames_from(after, encoder), after + 1):
+        # The empty frame stands between two pieces of text, so that no text is lost with it.
+        pieces = after - 1 if 0 < self._empty_frame <= after else after
+        frames = self._frames_from(pieces, encoder)
+        for seq in range(after + 1, self.frames + 1):
+            frame = encoder.empty() if seq == self._empty_frame else next(frames)
             if seq % KEEP_ALIVE_EVERY == 0:
                 frame = frame._replace(before=encoder.keep_alive)
-            if seq == EMPTY_FRAME and self._prompt.text is None and seq != self.frames:
-                frame = frame._replace(data="")
             yield seq, frame
+
+    def _frames_around(self) -> int:
+        return super()._frames_around() + bool(self._empty_frame)
 
 
 def _slice(text: str, index: int, pieces: int) -> str:

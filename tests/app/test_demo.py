@@ -8,6 +8,7 @@ import pytest
 from ratatoskr.demo_server import DemoServer
 
 TIMEOUT = 30
+SURVIVED = "frame 1078: id and no data, skipped; 22 keep-alives"
 
 
 def test_it_shows_a_turn_of_over_1000_events_to_its_end(run_main):
@@ -19,7 +20,23 @@ def test_it_shows_a_turn_of_over_1000_events_to_its_end(run_main):
     assert "93:1078" not in {line["sse_id"] for line in run.lines}
     text = "".join(line["text"] for line in texts)
     assert all(word in text for word in ("Ratatoskr", "Ратато́ск", "ラタトスク", "شجرة", "🐿️"))
-    assert (run.said, run.code) == (["[done]"], 0)
+    start, *whole, last_one = text.split("\n\n")
+    assert (start, len(set(whole))) == ("You said: Who are you?", 1)  # nothing is missing anywhere
+    assert whole[0].startswith(last_one)
+    assert (run.said, run.code) == ([SURVIVED, "[done]"], 0)
+
+
+@pytest.mark.parametrize(
+    ("events", "said"),
+    [
+        ("49", []),
+        ("50", ["1 keep-alive"]),
+        ("1079", [SURVIVED.replace("22", "21")]),
+    ],
+)
+def test_it_says_before_the_end_what_it_has_survived(run_main, events, said):
+    run = run_main("demo", "--fast", "--events", events)
+    assert (run.said, run.code) == ([*said, "[done]"], 0)
 
 
 @pytest.mark.parametrize(("events", "text"), [("1", ""), ("3", "You said: Who are you?\n\nRata")])

@@ -64,6 +64,14 @@ def test_a_turn_is_long_with_keep_alives_and_the_frame_that_once_crashed(url):
     assert [frame.id[-5:] for frame in frames(body) if frame.data == ""] == [":1078"]
 
 
+def test_a_long_turn_is_resumed_around_the_frame_that_once_crashed(url):
+    whole = start_turn(url)
+    turn_number = frames(whole)[0].id.partition(":")[0]
+    for seq in (1076, 1077, 1078, 1079, 1099):
+        rest = resume_turn(url, f"{turn_number}:{seq}")
+        assert frames(whole)[seq:] == frames(rest)
+
+
 @pytest.mark.parametrize("events", [1, 2, 10, 50, 1078, 1079])
 def test_a_turn_of_any_length_ends_in_done(url, events):
     last = frames(start_turn(url, f"/turns?events={events}"))[-1]

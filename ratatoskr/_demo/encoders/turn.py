@@ -18,6 +18,11 @@ class TurnEncoder(Encoder):
         super().__init__(number, model)
         self._seq = after
 
+    def empty(self) -> Frame:
+        """A frame with an id and no data, which says nothing."""
+        self._seq += 1
+        return Frame("", id=f"{self._number}:{self._seq}")
+
     def text(self, text: str) -> list[Frame]:
         return self._frame(type="text", text=text)
 
@@ -32,8 +37,7 @@ class TurnEncoder(Encoder):
         return self._frame(type="error", message=message)
 
     def _frame(self, **envelope: str | int) -> list[Frame]:
-        self._seq += 1
-        return [Frame(to_json(envelope), id=f"{self._number}:{self._seq}")]
+        return [self.empty()._replace(data=to_json(envelope))]
 
     @staticmethod
     def error_body(status: int, message: str) -> Any:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import click
+
+from ratatoskr_proto import Comment, Event, EventStreamDecoder, RatatoskrError, ServerSentEvent
 
 from ..._connector import Connector
 from ..._shown.json_lines import JsonLines
@@ -30,7 +33,7 @@ def demo(fast: bool, events: int, as_json: bool) -> int:
     """Stream a long turn from a server on this machine, with no network and no keys.
 
     The turn has keep-alives, text in several scripts, and as frame 1078 the one that once crashed a
-    client: an id and no data. It ends in [done].
+    client: an id and no data. Its last lines say what it has survived, and [done].
 
     \b
     Examples:
@@ -44,8 +47,38 @@ async def _demo(script: Script, as_json: bool) -> int:
     async with DemoServer(script).listening() as base_url:
         return await show_stream(
             Connector(trust_env=False),
-            TurnPrinter(lines=JsonLines() if as_json else None),
+            _SurvivorPrinter(lines=JsonLines() if as_json else None),
             "stream_turn",
             base_url + PATHS["turn"],
             json={"message": "Who are you?"},
         )
+
+
+class _SurvivorPrinter(TurnPrinter):
+    """As ``TurnPrinter``, and says before the end what of the stream was no event."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._decoder = EventStreamDecoder(comments=True)
+        self._empty_frames: list[str] = []
+        self._keep_alives = 0
+
+    async def show(self, turn: Any) -> int:
+        turn.tap(self._receive_body)
+        return await super().show(turn)
+
+    def _receive_body(self, data: bytes) -> None:
+        for item in self._decoder.receive_data(data):
+            match item:
+                case ServerSentEvent(data="", id=id):
+                    self._empty_frames.append(id.partition(":")[2])
+                case Comment():
+                    self._keep_alives += 1
+
+    def _print_ending(self, turn: Any, ending: Event | RatatoskrError) -> None:
+        survived = [f"frame {seq}: id and no data, skipped" for seq in self._empty_frames]
+        if self._keep_alives:
+            survived.append(f"{self._keep_alives} keep-alive{'s' * (self._keep_alives > 1)}")
+        if survived:
+            self._answer.label("; ".join(survived))
+        super()._print_ending(turn, ending)
