@@ -10,7 +10,7 @@
 
 Timeouts, proxies, TLS and redirects are those of the client; its default timeout of 5 seconds is
 too short for a slow first token. Async clients are supported on asyncio: under trio, httpx itself
-leaves generators behind that warn; use ``ratatoskr_transports.trio`` there.
+leaves generators open that warn; use ``ratatoskr_transports.trio`` there.
 """
 
 from __future__ import annotations
@@ -128,11 +128,11 @@ def reconnect_turn(
     any_media_type: bool = False,
     **options: Unpack[TurnOptions[OwnEvent]],
 ) -> TurnStream[Text | Done | ServerError | Unknown | OwnEvent]:
-    """Resume a turn behind its event ``last_sse_id`` (SseId, or its text such as "93:1077").
+    """Resume a turn after its event ``last_sse_id`` (SseId, or its text such as "93:1077").
 
-    It is sent as ``Last-Event-ID``, and what the server sends again is dropped. With ``reconnect``
-    the method must be GET, and also the first request is sent again if that is worth it. All else
-    is as in ``stream_turn``.
+    It is sent as ``Last-Event-ID``, and events that the server repeats are dropped. With
+    ``reconnect`` the method must be GET, and the first request too is repeated if that is worth it.
+    All else is as in ``stream_turn``.
     """
     check_client(client, "reconnect_turn")
     point = resume_point(last_sse_id)
@@ -170,9 +170,10 @@ def stream_events(
     """Read any event stream, without the turn protocol.
 
     ``last_event_id`` (str) is sent as ``Last-Event-ID`` if it is not empty. The ``options`` are
-    those of ``EventStream``. With ``reconnect`` the method must be GET, and the request is sent
-    again whenever the stream is lost or ends, until the server answers 204. All else is as in
-    ``stream_turn``.
+    those of ``EventStream``. With ``reconnect`` the method must be GET, and the request is repeated
+    whenever the stream is lost or ends, until the server answers 204; with ``resume_url`` any
+    method will do, and the stream is resumed with a GET to that URL, once it has had an id. All
+    else is as in ``stream_turn``.
     """
     check_client(client, "stream_events")
     call = Call(

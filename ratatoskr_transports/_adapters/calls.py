@@ -75,7 +75,7 @@ class Call:
         """Raises TypeError or ValueError for invalid arguments.
 
         ``options`` are those of the stream, of which ``known_options`` (a TypedDict) has the names.
-        With ``starts_turn`` the request is not to be sent again, but its turn can be resumed.
+        With ``starts_turn`` the request is sent only once, but its turn can be resumed.
         """
         self._method = method
         self._url = url
@@ -164,7 +164,7 @@ def resume_point(last_sse_id: SseId | str) -> SseId:
 
 
 def _last_event_id_header(last_event_id: str) -> list[tuple[bytes, bytes]]:
-    """The header that asks for what comes after an event, none for the empty id.
+    """The header with which a server resumes after an event; no header for the empty id.
 
     Raises TypeError or ValueError for an id that no header can carry.
     """

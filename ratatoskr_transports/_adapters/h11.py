@@ -103,7 +103,7 @@ class H11Body(AsyncBody):
         self._body: deque[bytes] = deque()
 
     async def exchange(self) -> None:
-        """Send the request and read the head, and as much of the body of a refusal as is wanted."""
+        """Send the request and read the head, and the start of the body of a refusal."""
         with self._library.CancelScope() as scope:
             if self._http.sends_much:
                 # A peer may answer, and stop reading, before it has taken all.
@@ -120,8 +120,8 @@ class H11Body(AsyncBody):
         self.content_encoding = self.headers.get("content-encoding", "")
 
     async def _send(self, scope: Any) -> None:
-        """Send what is left of the request, or until there is an answer. Then the read timeout
-        runs, for the whole head: in ``scope`` it is read.
+        """Send the rest of the request, or until there is an answer. Then the whole head has to come
+        within the read timeout: it is read in ``scope``.
         """
         while data := self._http.bytes_to_send():
             try:
@@ -139,7 +139,7 @@ class H11Body(AsyncBody):
             await self._read(self._connection.receive(None))
 
     async def _receive_error_body(self) -> None:
-        """Read what is wanted of the body of a response that is no event stream."""
+        """Read the start of the body of a response that is no event stream."""
         end = time.monotonic() + ERROR_BODY_SECONDS
         while not self._http.finished:
             try:
@@ -164,9 +164,7 @@ class H11Body(AsyncBody):
         return self._body.popleft()
 
     async def _read(self, received: Awaitable[bytes]) -> None:
-        """Take what is received from the connection; what goes wrong is in the exchange, but for a
-        TimeoutError.
-        """
+        """Hand bytes from the connection to the exchange, and losses too; let a TimeoutError out."""
         try:
             data = await received
         except TimeoutError:
@@ -344,9 +342,9 @@ class H11Transport:
     ) -> TurnStream[Text | Done | ServerError | Unknown | OwnEvent]:
         """Resume a turn after its event ``last_sse_id`` (SseId, or its text such as "93:1077").
 
-        It is sent as ``Last-Event-ID``, and what the server sends again is dropped. With
-        ``reconnect`` the method must be GET, and the first request too is sent again if that is
-        worth it. All else is as in ``stream_turn``.
+        It is sent as ``Last-Event-ID``, and events that the server repeats are dropped. With
+        ``reconnect`` the method must be GET, and the first request too is repeated if that is worth
+        it. All else is as in ``stream_turn``.
         """
         point = resume_point(last_sse_id)
         call = Call(

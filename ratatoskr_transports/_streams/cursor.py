@@ -1,8 +1,8 @@
 """Between the bytes of a body and whoever iterates over a stream: no I/O.
 
-A cursor knows what has been handed out and, once a stream is over or broken, that it is. So an
-iterator is only: take the next item; if there is none, decode the next piece of the body; if there
-is none of that either, read more.
+A cursor knows what has been handed out, and whether the stream is over or broken. So an iterator is
+only: take the next item; if there is none, decode the next piece of the body; if there is no piece
+either, read more.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ OVER: Final = _Over()
 
 
 def raise_error(error: RatatoskrError) -> None:
-    """Raise an error of ours with no other behind it: a foreign exception may hold a payload."""
+    """Raise an error of ours without a cause or a context: these may hold a payload."""
     try:
         raise error from None
     finally:
@@ -70,7 +70,7 @@ class Cursor(ABC, Generic[D]):
     must set ``last``, which is the last event that was handed out.
 
     If it is ``resumable``, a lost connection is no error yet: ``take`` returns OVER and ``loss``
-    says how it was lost, until ``resume``, ``fail`` or ``end`` says how it goes on.
+    says how it was lost, until ``resume``, ``fail`` or ``end`` is called.
     """
 
     def __init__(self, decoder: D) -> None:
@@ -270,7 +270,7 @@ class TurnCursor(Cursor[TurnDecoder]):
 
     @property
     def last_event_id_to_send(self) -> str | None:
-        """The id of the last event; without one nobody could say which turn is meant."""
+        """The id of the last event; without an id, no server could tell which turn is meant."""
         return None if self.last_sse_id is None else str(self.last_sse_id)
 
     @property

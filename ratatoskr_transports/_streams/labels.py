@@ -1,4 +1,4 @@
-"""The label line of an error: what is logged of it and what the presenters show.
+"""The label line of an error: it is logged, and the presenters show it.
 
 Text from the server is written with ``repr()``, so it can neither end its line nor command a
 terminal. docs/command-line.md lists the labels.
@@ -32,7 +32,7 @@ _LABELS: dict[type[RatatoskrError], tuple[str, ...]] = {
 def error_label(error: RatatoskrError) -> str:
     """Return the label line of an error, without a line end.
 
-    Raises TypeError for an error class that is none of ours.
+    Raises TypeError for an error of another class than those of ``ratatoskr_proto``.
     """
     if type(error) not in _LABELS:
         raise TypeError(f"{type(error).__name__} has no label")

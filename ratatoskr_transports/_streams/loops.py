@@ -250,7 +250,7 @@ class AsyncStream(_Stream[Source, AsyncOpening, CursorT]):
                 error = SourceLost("event timeout")
             self._failed(source, error)
             return None
-        except BaseException:  # cancelled: what was read meanwhile may be lost
+        except BaseException:  # cancelled: bytes that have just been read may be lost
             self._cursor.close()
             raise
         return self._received(data)
@@ -268,7 +268,7 @@ class AsyncStream(_Stream[Source, AsyncOpening, CursorT]):
             raise
 
     async def _reconnect(self, loss: RatatoskrError) -> None:
-        """Go on over another connection, or have the cursor say how it all ended."""
+        """Read from another connection, or have the cursor end the stream."""
         assert self._opening is not None
         self._stop_time()
         try:
@@ -394,7 +394,7 @@ class SyncStream(_Stream[SyncSource, SyncOpening, CursorT]):
         return self._received(data)
 
     def _reconnect(self, loss: RatatoskrError) -> None:
-        """Go on over another connection, or have the cursor say how it all ended."""
+        """Read from another connection, or have the cursor end the stream."""
         assert self._opening is not None
         self._stop_time()
         try:

@@ -1,7 +1,7 @@
 """Opening the connections of a stream: the first one and, with a policy, others after a loss.
 
-A stream that has yet to be opened has its opening for a source. It asks that for a connection, and
-gets one or None; then its cursor knows how it all ended. See docs/resume.md.
+A stream that has yet to be opened has its opening as its source. It asks the opening for a connection
+and gets one, or None; then its cursor knows how the stream ended. See docs/resume.md.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Reconnecting(NamedTuple):
 
 
 class _Opening:
-    """Whether a stream is opened again after a loss, and when: what async and sync code share."""
+    """Decides whether and when a stream reconnects: the part that async and sync code share."""
 
     def __init__(self, reconnecting: Reconnecting) -> None:
         self.reconnects = 0

@@ -82,8 +82,8 @@ class _EventView:
 
     @property
     def ended_mid_event(self) -> bool:
-        """Whether the body has ended and left an unfinished event behind, which was not handed out
-        (bool): one that lacks its last blank line at least.
+        """Whether the body has ended within an event, which lacks its blank line at least and was
+        not handed out (bool).
         """
         return self._cursor.ended_mid_event
 

@@ -104,7 +104,7 @@ def test_many_streams_of_every_end_leave_nothing(adapter, streams, monkeypatch):
         play(adapter, scenario, base, max_connections=1)
     assert open_descriptors() == before
     assert abs(inside[1] - inside[0]) < 10  # the server's threads close theirs when they come to it
-    gc.collect()  # what was left behind would warn now
+    gc.collect()  # whatever is left would warn now
 
 
 def answering(*bodies):

@@ -76,7 +76,7 @@ def test_turn_is_over_with_its_terminal_event_whatever_follows(mode):
 
 
 @every_mode
-def test_turn_left_behind_its_terminal_event_is_not_broken(mode):
+def test_turn_left_after_its_terminal_event_is_not_broken(mode):
     async def main():
         turn, source = turn_over(mode, DONE)
         async with turn:
@@ -97,7 +97,9 @@ def test_turn_left_behind_its_terminal_event_is_not_broken(mode):
     ],
     ids=["protocol", "eof", "reset"],
 )
-def test_error_is_raised_again_as_a_fresh_equal_copy_with_nothing_behind_it(mode, steps, expected):
+def test_error_is_raised_again_as_a_fresh_equal_copy_without_cause_and_context(
+    mode, steps, expected
+):
     async def main():
         turn, source = turn_over(mode, *steps)
         assert (await anext(turn)).text == "a"
@@ -149,7 +151,7 @@ def test_what_one_chunk_brought_is_told_as_it_is_handed_out(mode):
 
 
 @every_mode
-def test_turn_closed_early_resumes_behind_what_was_handed_out(mode):
+def test_turn_closed_early_resumes_after_what_was_handed_out(mode):
     async def main():
         turn, _ = turn_over(mode, FIRST + SECOND + DONE)
         assert (turn.last_sse_id, turn.turn_id, turn.state) == (None, None, TurnState.STREAMING)
@@ -181,7 +183,7 @@ def test_last_event_id_is_that_of_what_was_handed_out(mode):
         async for event in events:
             assert event.id == events.last_event_id
             seen.append(event.id)
-        # The last id came without an event, behind all of them.
+        # The last id came without an event, after all of them.
         assert [*seen, events.last_event_id] == ["0", "1", "2", "3"]
 
     mode.run(main)
@@ -309,7 +311,7 @@ def test_bug_of_the_caller_in_a_coded_body_breaks_the_stream_too(mode, error):
 
 
 @every_mode
-def test_body_that_is_not_so_coded_is_broken_behind_what_came_before(mode):
+def test_body_in_another_coding_breaks_the_stream_after_the_events_before(mode):
     async def main():
         turn = gzipped_turn_over(mode, gzip.compress(FIRST) + b"no gzip")
         assert (await anext(turn)).text == "a"

@@ -67,7 +67,7 @@ def test_bug_in_connecting_comes_through():
 @pytest.mark.parametrize(
     "connection",
     [Connection(in_send=Bug()), Connection(Bug()), Connection(GOOD_CHUNKED[:200], Bug())],
-    ids=["in send", "before the head", "behind the head"],
+    ids=["in send", "before the head", "after the head"],
 )
 def test_bug_in_a_connection_comes_through_and_the_stream_is_broken_and_closed(connection):
     stream, run = read(connection.connect)

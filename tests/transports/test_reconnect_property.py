@@ -53,7 +53,7 @@ SCRIPT = {"script": st.lists(acts, max_size=12), "total": st.integers(1, 20)}
 
 
 class Server:
-    """Answers by the acts of a script, and behind its end always by the last one."""
+    """Answers by the acts of a script, and after its end always by the last one."""
 
     def __init__(self, mode, script, last, make_frames, chance):
         self.script = list(script)
@@ -110,7 +110,7 @@ def outcome_of(script, last, total, is_turn):
         if left == 0 or (is_turn and seen == 0):
             return seen, False
         left -= 1
-    raise AssertionError("behind the script it ends in any case")
+    raise AssertionError("after the script it ends in any case")
 
 
 @every_mode
@@ -141,7 +141,7 @@ def test_each_event_of_a_turn_comes_once_and_in_order_or_one_error_says_where_to
 def test_each_event_of_any_stream_comes_once_and_in_order_or_one_error_ends_it(
     mode, script, total, chance, status
 ):
-    # A replay of any stream cannot be told from new events: its server goes on behind the id.
+    # A replay of any stream cannot be told from new events: its server resumes after the id.
     script = [act._replace(back=0) for act in script]
     last = Act(refusal=busy(status))
     frames = [encode_event(str(number), id=f"e{number}") for number in range(1, total + 1)]

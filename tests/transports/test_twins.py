@@ -32,7 +32,7 @@ exact = self._event_timeout is not None and hasattr(source, "receive_within")
 data = (self._receive_in_time(source) if exact else source.receive())
 if exact and isinstance(error, TimeoutError):
 error = SourceLost("event timeout")
-except BaseException:  # cancelled: what was read meanwhile may be lost
+except BaseException:  # cancelled: bytes that have just been read may be lost
 def _receive_in_time(self, source: Any) -> Awaitable[bytes]:
 received: Awaitable[bytes] = source.receive_within(max(0.0, self._seconds_left()))
 return received
