@@ -120,8 +120,8 @@ class H11Body(AsyncBody):
         self.content_encoding = self.headers.get("content-encoding", "")
 
     async def _send(self, scope: Any) -> None:
-        """Send the rest of the request, or until there is an answer. Then the whole head has to come
-        within the read timeout: it is read in ``scope``.
+        """Send the rest of the request, or until there is an answer. Then the whole head, which is
+        read in ``scope``, has to come within the read timeout.
         """
         while data := self._http.bytes_to_send():
             try:
@@ -164,7 +164,7 @@ class H11Body(AsyncBody):
         return self._body.popleft()
 
     async def _read(self, received: Awaitable[bytes]) -> None:
-        """Hand bytes from the connection to the exchange, and losses too; let a TimeoutError out."""
+        """Hand bytes from the connection to the exchange, and losses; let a TimeoutError out."""
         try:
             data = await received
         except TimeoutError:

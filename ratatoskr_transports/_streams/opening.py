@@ -1,7 +1,7 @@
 """Opening the connections of a stream: the first one and, with a policy, others after a loss.
 
-A stream that has yet to be opened has its opening as its source. It asks the opening for a connection
-and gets one, or None; then its cursor knows how the stream ended. See docs/resume.md.
+A stream that has yet to be opened has its opening as its source. It asks the opening for a
+connection and gets one, or None; then its cursor knows how the stream ended. See docs/resume.md.
 """
 
 from __future__ import annotations
