@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from . import _arguments
 from ._frames import Comment, ServerSentEvent
 from ._wire import MAX_RETRY_DIGITS
 
@@ -90,8 +91,7 @@ def _one_line(name: str, value: str, forbidden: str) -> str:
 
 
 def _text(name: str, value: str) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be a str, not {type(value).__name__}")
+    _arguments.text(name, value)
     if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
         raise ValueError(f"{name} must not contain a lone surrogate; UTF-8 cannot carry it")
     return value

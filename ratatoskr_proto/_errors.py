@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import _arguments
 from ._sse_id import SseId
 
 __all__ = [
@@ -90,7 +91,7 @@ class _MalformedText(ProtocolError):
     _what = ""
 
     def __init__(self, raw: str) -> None:
-        self.raw: str = _text("raw", raw)[: self._limit]
+        self.raw: str = _arguments.text("raw", raw)[: self._limit]
         super().__init__(f"malformed {self._what}: {self.raw!r}")
 
 
@@ -132,8 +133,8 @@ class TurnIdFlip(ProtocolError):
     __match_args__ = ("expected", "got")
 
     def __init__(self, expected: int, got: int) -> None:
-        self.expected: int = _integer("expected", expected)
-        self.got: int = _integer("got", got)
+        self.expected: int = _arguments.integer("expected", expected)
+        self.got: int = _arguments.integer("got", got)
         super().__init__(f"turn id changed from {expected} to {got}")
 
 
@@ -147,7 +148,7 @@ class EventTooLarge(ProtocolError):
     __match_args__ = ("limit",)
 
     def __init__(self, limit: int) -> None:
-        self.limit: int = _integer("limit", limit)
+        self.limit: int = _arguments.integer("limit", limit)
         super().__init__(f"event larger than {limit} bytes")
 
 
@@ -187,7 +188,7 @@ class SseConnectionDropped(RatatoskrError):
                 f"last_sse_id must be an SseId or None, not {type(last_sse_id).__name__}"
             )
         self.last_sse_id: SseId | None = last_sse_id
-        self.reason: Reason = Reason(_text("reason", reason))
+        self.reason: Reason = Reason(_arguments.text("reason", reason))
         super().__init__(f"connection dropped after id {last_sse_id}: {reason}")
 
 
@@ -201,19 +202,7 @@ class SseConnectFailed(RatatoskrError):
     __match_args__ = ("status", "body", "reason")
 
     def __init__(self, status: int | None, body: str, reason: str) -> None:
-        self.status: int | None = None if status is None else _integer("status", status)
-        self.body: str = _text("body", body)[:_MAX_BODY]
-        self.reason: Reason = Reason(_text("reason", reason))
+        self.status: int | None = None if status is None else _arguments.integer("status", status)
+        self.body: str = _arguments.text("body", body)[:_MAX_BODY]
+        self.reason: Reason = Reason(_arguments.text("reason", reason))
         super().__init__(f"no event stream (status {status}): {reason}")
-
-
-def _text(name: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be a str, not {type(value).__name__}")
-    return value
-
-
-def _integer(name: str, value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{name} must be an int, not {type(value).__name__}")
-    return value

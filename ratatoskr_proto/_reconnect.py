@@ -5,12 +5,12 @@ See docs/resume.md.
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from . import _arguments
 from ._errors import RatatoskrError, SseConnectFailed, SseConnectionDropped
 
 # A server that answers so is up and expects to do better: RFC 9110 section 15, RFC 6585 and 8470.
@@ -60,14 +60,10 @@ class ReconnectPolicy:
     retryable: Callable[[RatatoskrError], bool] = is_retryable
 
     def __post_init__(self) -> None:
-        if self.attempts is not None and (
-            isinstance(self.attempts, bool) or not isinstance(self.attempts, int)
-        ):
-            raise TypeError(f"attempts must be an int or None, not {type(self.attempts).__name__}")
-        if self.attempts is not None and self.attempts < 0:
-            raise ValueError("attempts must be 0 or more, or None for no limit")
+        if self.attempts is not None:
+            _arguments.integer("attempts", self.attempts, least=0)
         for name in ("floor", "ceiling", "factor", "jitter"):
-            _check_number(name, getattr(self, name))
+            _arguments.number(name, getattr(self, name))
         if self.floor <= 0:
             raise ValueError("floor must be more than 0 seconds, or a server could make us spin")
         if self.ceiling < self.floor:
@@ -145,10 +141,7 @@ class Reconnector:
         """
         if ms is None:
             return
-        if isinstance(ms, bool) or not isinstance(ms, int):
-            raise TypeError(f"ms must be an int or None, not {type(ms).__name__}")
-        if ms < 0:
-            raise ValueError("ms must be 0 or more")
+        _arguments.integer("ms", ms, least=0)
         # Compared as an int, since one of 4300 digits fits no float.
         ceiling = self._policy.ceiling
         self._base = self._clamp(ceiling if ms // 1000 >= ceiling else ms / 1000)
@@ -161,9 +154,8 @@ class Reconnector:
         anything else is ignored. ``now`` is the time in seconds since 1970. Raises TypeError or
         ValueError for arguments that are not such.
         """
-        if not isinstance(value, str):
-            raise TypeError(f"value must be a str, not {type(value).__name__}")
-        _check_number("now", now)
+        _arguments.text("value", value)
+        _arguments.number("now", now)
         text = value.strip(" \t")
         if text.isascii() and text.isdigit():
             self._least = float(text)  # inf for too many digits
@@ -187,7 +179,7 @@ class Reconnector:
         """
         if not isinstance(error, RatatoskrError):
             raise TypeError(f"error must be a RatatoskrError, not {type(error).__name__}")
-        _check_number("jitter", jitter)
+        _arguments.number("jitter", jitter)
         if not 0 <= jitter <= 1:
             raise ValueError("jitter must be from 0 to 1")
         if self._given_up is None:
@@ -220,17 +212,6 @@ class Reconnector:
 
     def _clamp(self, seconds: float) -> float:
         return min(max(seconds, self._policy.floor), self._policy.ceiling)
-
-
-def _check_number(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
-    try:
-        finite = math.isfinite(value)
-    except OverflowError:  # an int that no float can hold
-        finite = False
-    if not finite:
-        raise ValueError(f"{name} must be a finite number")
 
 
 def _http_date(text: str) -> float | None:

@@ -295,9 +295,9 @@ class TurnDecoder(Generic[E]):
                 if type(frame) is not tuple:  # one test for nearly all frames
                     if isinstance(frame, EventTooLarge):
                         return frame
-                    if isinstance(frame, int):
-                        self._retry_ms = frame
-                        continue
+                    assert isinstance(frame, int)
+                    self._retry_ms = frame
+                    continue
                 event, data, id = frame
                 # Exactly empty data says nothing, so not even its id is looked at. This is no
                 # truthiness check of something stripped: white space is data.
@@ -360,7 +360,7 @@ class TurnDecoder(Generic[E]):
             self._enter(TurnInput.ERROR)
             raise
         if items:
-            self._state = TRANSITIONS[self._state, TurnInput.EVENT]
+            self._enter(TurnInput.EVENT)
         return None
 
     def _fix_turn(self, turn_id: int) -> None:

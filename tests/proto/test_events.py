@@ -15,6 +15,7 @@ from ratatoskr_proto import (
     Event,
     EventTypes,
     MalformedEnvelope,
+    Reasoning,
     ServerError,
     SseId,
     Text,
@@ -37,6 +38,8 @@ class ToolCall(Event):
 EVENTS = [
     Text("hi", sse_id=AT, body={"type": "text", "text": "hi"}),
     Done(sse_id=AT, body={"type": "done"}),
+    Reasoning("hm", sse_id=AT, body={}),
+    Done("stop", sse_id=AT, body={}),
     ServerError("no", sse_id=AT, body={}),
     Unknown("usage", sse_id=AT, body={}),
 ]
@@ -139,6 +142,29 @@ def test_table_is_a_read_only_mapping():
     assert isinstance(types, EventTypes)
     with pytest.raises(TypeError):
         types["text"] = Done
+
+
+def test_table_is_hashable_and_can_be_a_default():
+    types = DEFAULT_EVENT_TYPES.with_types(ToolCall)
+    twin = EventTypes(ToolCall, ServerError, Text, Done)
+    assert (types, hash(types)) == (twin, hash(twin))
+    assert types != DEFAULT_EVENT_TYPES
+
+    @dataclass
+    class Settings:
+        event_types: EventTypes = DEFAULT_EVENT_TYPES
+
+    assert Settings().event_types is DEFAULT_EVENT_TYPES
+
+
+def test_subclass_of_done_has_fields_of_its_own():
+    @dataclass(frozen=True)
+    class Finished(Done):
+        tokens: int = 0
+
+    body = {"type": "done", "stop_reason": "stop", "tokens": 5}
+    event = Finished.from_body(AT, body)
+    assert event == Finished("stop", 5, sse_id=AT, body=body)
 
 
 def test_table_can_be_made_from_nothing():
@@ -289,7 +315,7 @@ def test_subclass_without_fields_of_its_own_needs_no_decorator():
     assert event.text == "psst"
 
 
-@pytest.mark.parametrize("error", [ValueError, TypeError, KeyError])
+@pytest.mark.parametrize("error", [ValueError, TypeError, KeyError, IndexError, AttributeError])
 def test_override_of_from_body_may_refuse(error):
     types = DEFAULT_EVENT_TYPES.with_types(picky(error))
     assert decode(types, type="picky") == MalformedEnvelope('{"type": "picky"}')

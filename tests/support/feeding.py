@@ -53,12 +53,14 @@ def feed_wire(chunks: list[bytes], **options: Any) -> WireResult:
     return WireResult(items, decoder.last_event_id, decoder.retry_ms, pending)
 
 
-def feed_turn(chunks: list[bytes], end: bool = False, **options: Any) -> TurnResult:
-    """The result of a new turn decoder after these chunks and, if asked for, their end."""
+def feed_turn(chunks: list[bytes], end: bool | str = False, **options: Any) -> TurnResult:
+    """The result of a new turn decoder after these chunks and, if asked for, their end; ``end`` may
+    be the reason for it.
+    """
     decoder = TurnDecoder(**options)
     items = [item for chunk in chunks for item in decoder.receive_data(chunk)]
     if end:
-        items += decoder.receive_eof()
+        items += decoder.receive_eof(*[end] if isinstance(end, str) else [])
     return TurnResult(
         items,
         decoder.state,
@@ -74,7 +76,7 @@ def decode_wire(data: bytes, **options: Any) -> WireResult:
     return _agreed([feed_wire(chunks, **options) for chunks in chunkings(data)])
 
 
-def decode_turn(data: bytes, end: bool = False, **options: Any) -> TurnResult:
+def decode_turn(data: bytes, end: bool | str = False, **options: Any) -> TurnResult:
     """The result of a turn decoder after a stream, the same for every chunking."""
     return _agreed([feed_turn(chunks, end, **options) for chunks in chunkings(data)])
 
