@@ -88,6 +88,8 @@ class EventsPrinter:
                         self._print_item(item)
         except RatatoskrError as error:
             ending = error
+            if self._head and not opened and events.status is not None:
+                _print_head(events)
         finally:
             if self._summary:
                 write_stderr(self._figures.line())

@@ -374,6 +374,19 @@ def test_the_head_of_the_response_is_shown_on_stderr(tail):
 
 
 @pytest.mark.parametrize("transport", ["httpx", "anyio", "trio"])
+def test_the_head_of_a_refusal_is_shown_too(run_main, transport):
+    def handler(peer):
+        peer.read_request()
+        peer.send(b"HTTP/1.1 503 Busy\r\nX-Why: too \x9b much\r\nContent-Length: 0\r\n\r\n")
+
+    with serving(handler) as server:
+        run = run_main("tail", server.url, "-i", "--transport", transport)
+    assert run.said[:2] == ["HTTP status 503", "x-why: too \ufffd much"]
+    assert (run.said[-1].startswith("[connect_failed]"), run.code) == (True, 20)
+    assert run_main("tail", "http://127.0.0.1:9/", "-i").said[0].startswith("[connect_failed]")
+
+
+@pytest.mark.parametrize("transport", ["httpx", "anyio", "trio"])
 def test_it_stops_after_a_time(run_main, tmp_path, transport):
     def handler(peer):
         peer.read_request()
