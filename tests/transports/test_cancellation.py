@@ -7,6 +7,8 @@ import time
 
 import anyio
 import anyio.to_thread
+import httpx
+import httpx2
 import pytest
 from support.adapters import ADAPTERS, ASYNC_ADAPTERS
 from support.fault_servers import server_context, trusting_context
@@ -17,6 +19,7 @@ from support.raw_server import CHUNKED, HEAD, LAST_CHUNK, TIMEOUT, serving
 from ratatoskr_proto import SseConnectionDropped, SseId, TurnState
 from ratatoskr_transports import EventStream, TurnStream
 from ratatoskr_transports._adapters import httpx_client
+from ratatoskr_transports.httpx import stream_turn
 
 every_async_adapter = pytest.mark.parametrize("adapter", ASYNC_ADAPTERS, ids=str)
 every_backend = pytest.mark.parametrize("backend", ["asyncio", "trio"])
@@ -185,6 +188,61 @@ def test_task_cancelled_twice_leaves_no_connection_behind(adapter, place, steps)
 
     with serving(stage) as server:
         play(adapter, scenario, server, max_connections=1, read_timeout=2.0)
+
+
+@pytest.mark.parametrize("library", [httpx, httpx2], ids=["httpx", "httpx2"])
+@pytest.mark.parametrize("place", ["read", "block"])
+def test_closing_that_waits_for_something_is_waited_for_however_often_it_is_cancelled(
+    library, place
+):
+    async def main():
+        waits, may_close, at_place = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        closed = []
+
+        class Stream(library.AsyncByteStream):
+            async def __aiter__(self):
+                yield FIRST
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    if place == "read":
+                        await self.wait()
+
+            async def aclose(self):
+                if place == "block":
+                    await self.wait()
+                closed.append(True)
+
+            async def wait(self):
+                waits.set()
+                await may_close.wait()
+
+        def handler(request):
+            headers = {"content-type": "text/event-stream"}
+            return library.Response(200, headers=headers, stream=Stream())
+
+        async def read():
+            async with stream_turn(client, "http://test/") as turn:
+                await anext(turn)
+                at_place.set()
+                await (anext(turn) if place == "read" else asyncio.Event().wait())
+
+        async with library.AsyncClient(transport=library.MockTransport(handler)) as client:
+            task = asyncio.create_task(read())
+            await at_place.wait()
+            await asyncio.sleep(0)
+            task.cancel()
+            await waits.wait()
+            for _ in range(3):
+                task.cancel()
+                await asyncio.sleep(0)
+            assert not closed
+            may_close.set()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert closed
+
+    asyncio.run(main())
 
 
 @every_async_adapter

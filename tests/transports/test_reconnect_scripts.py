@@ -411,3 +411,18 @@ def test_event_that_is_equal_to_the_last_one_of_the_connection_before_is_progres
         assert world.waits == [1, 1, 1]
 
     mode.run(main)
+
+
+@every_mode
+def test_stream_closed_by_the_policy_that_gives_up_is_closed(mode):
+    async def main():
+        def retryable(error):
+            close(turn)
+            return False
+
+        world = World(mode, [text(1), RESET])
+        turn = world.turn(ReconnectPolicy(retryable=retryable))
+        events, error = await read(turn)
+        assert (seqs(events), error) == ([1], SseConnectionDropped(SseId(42, 1), "closed"))
+
+    mode.run(main)
