@@ -214,7 +214,7 @@ class Scrollback:
             line.start += cut
             if not line.text:
                 self._lines.popleft()
-                closed -= not line.open
+                closed -= 1  # an open line is the last one: nothing is left then
             while self._is_shown(rows, line) and self.rows[rows].end <= line.start:
                 rows += 1
         del self.rows[:rows]
