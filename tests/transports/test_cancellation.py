@@ -195,28 +195,28 @@ def test_task_cancelled_twice_leaves_no_connection_behind(adapter, place, steps)
 def test_closing_that_waits_for_something_is_waited_for_however_often_it_is_cancelled(
     library, place
 ):
-    async def main():
-        waits, may_close, at_place = asyncio.Event(), asyncio.Event(), asyncio.Event()
-        closed = []
+    waits, may_close, at_place = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    closed = []
 
-        class Stream(library.AsyncByteStream):
-            async def __aiter__(self):
-                yield FIRST
-                try:
-                    await asyncio.Event().wait()
-                finally:
-                    if place == "read":
-                        await self.wait()
-
-            async def aclose(self):
-                if place == "block":
+    class Stream(library.AsyncByteStream):
+        async def __aiter__(self):
+            yield FIRST
+            try:
+                await asyncio.Event().wait()
+            finally:
+                if place == "read":
                     await self.wait()
-                closed.append(True)
 
-            async def wait(self):
-                waits.set()
-                await may_close.wait()
+        async def aclose(self):
+            if place == "block":
+                await self.wait()
+            closed.append(True)
 
+        async def wait(self):
+            waits.set()
+            await may_close.wait()
+
+    async def main():
         def handler(request):
             headers = {"content-type": "text/event-stream"}
             return library.Response(200, headers=headers, stream=Stream())
