@@ -20,6 +20,7 @@ BLOCKS = [
 ]
 REFERENCE = [
     "ratatoskr_proto",
+    "ratatoskr_proto.dialects",
     "ratatoskr_proto.testing",
     "ratatoskr_transports",
     "ratatoskr_transports.httpx",
