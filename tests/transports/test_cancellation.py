@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import threading
 import time
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -198,7 +199,9 @@ def test_closing_that_waits_for_something_is_waited_for_however_often_it_is_canc
     waits, may_close, at_place = asyncio.Event(), asyncio.Event(), asyncio.Event()
     closed = []
 
-    class Stream(library.AsyncByteStream):
+    base: Any = library.AsyncByteStream
+
+    class Stream(base):
         async def __aiter__(self):
             yield FIRST
             try:
