@@ -24,19 +24,14 @@ from ratatoskr_proto.dialects import TURN, Dialect
 
 from ._adapters.calls import Call, GivenHeaders, check_options, resume_point
 from ._adapters.httpx_client import (
-    AsyncClient,
-    Client,
     Opener,
-    Response,
     SyncOpener,
-    Url,
     async_body_of,
-    check_client,
     check_head,
     check_response,
     sync_body_of,
-    text_of,
 )
+from ._adapters.httpx_types import AsyncClient, Client, Response, Url, check_client, text_of
 from ._http.request import quiet_refusals
 from ._streams.opening import AsyncOpening, OnWait, SyncOpening
 from ._streams.streams import (
