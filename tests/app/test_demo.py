@@ -1,7 +1,9 @@
 """``ratatoskr demo``: a server and its client in one process."""
 
 import os
+import re
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +39,13 @@ def test_it_shows_a_turn_of_over_1000_events_to_its_end(run_main):
 def test_it_says_before_the_end_what_it_has_survived(run_main, events, said):
     run = run_main("demo", "--fast", "--events", events)
     assert (run.said, run.code) == ([*said, "[done]"], 0)
+
+
+def test_the_picture_of_it_in_the_readme_is_up_to_date():
+    picture = (Path(__file__).parents[2] / "docs/demo.svg").read_text(encoding="utf-8")
+    rows = re.findall(r"<text class=.(\w+). [^>]*>(.*)</text>", picture)
+    assert rows[0] == ("in", "$ ratatoskr demo")
+    assert rows[-2:] == [("err", SURVIVED), ("err", "[done]")]
 
 
 @pytest.mark.parametrize(("events", "text"), [("1", ""), ("3", "You said: Who are you?\n\nRata")])
