@@ -45,6 +45,12 @@ def number(name: str, value: object) -> float:
     return value
 
 
+def function(name: str, value: object) -> None:
+    """Check for anything that can be called."""
+    if not callable(value):
+        raise TypeError(f"{name} must be callable, not {type(value).__name__}")
+
+
 def chunk(value: object) -> bytes:
     """Check for a chunk of a stream, and return it as bytes of our own."""
     if not isinstance(value, (bytes, bytearray, memoryview)):

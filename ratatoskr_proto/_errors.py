@@ -10,7 +10,7 @@
     ├─ SseConnectionDropped      the stream ended before its terminal event
     └─ SseConnectFailed          there was no stream
 
-Instances are values: the decoders return them in their place behind the events that came before,
+Instances are values: the decoders return them in their place after the events that came before,
 and the transports raise them. They are compared, hashed, copied and pickled by their fields.
 
 They are ordinary classes and not frozen dataclasses, because Python itself writes

@@ -20,7 +20,7 @@ I = TypeVar("I", bound=Event)  # noqa: E741
 
 class EventTypes(Mapping[str, type[Event]], Generic[E]):
     """Which event class a ``"type"`` becomes: a read-only mapping, hashable. Start from
-    ``DEFAULT_EVENT_TYPES`` and add to it with ``with_types``, or from none.
+    ``DEFAULT_EVENT_TYPES`` and add to it with ``with_types``, or from nothing.
 
     ``E`` is the union of the classes.
     """

@@ -49,7 +49,7 @@ class ReconnectPolicy:
     ``retryable`` (callable) says of an ``SseConnectionDropped`` or ``SseConnectFailed`` whether it
     is worth another try. Some errors are final without asking it, see ``Reconnector.lost``.
 
-    Raises TypeError or ValueError for values that are not such.
+    Raises TypeError or ValueError for invalid values.
     """
 
     attempts: int | None = 8
@@ -72,8 +72,7 @@ class ReconnectPolicy:
             raise ValueError("factor must be 1 or more")
         if not 0 <= self.jitter <= 1:
             raise ValueError("jitter must be a fraction from 0 to 1")
-        if not callable(self.retryable):
-            raise TypeError(f"retryable must be callable, not {type(self.retryable).__name__}")
+        _arguments.function("retryable", self.retryable)
 
 
 class Wait(NamedTuple):
@@ -152,7 +151,7 @@ class Reconnector:
 
         ``value`` (str) is a number of seconds or an HTTP date (RFC 9110, section 10.2.3), and
         anything else is ignored. ``now`` is the time in seconds since 1970. Raises TypeError or
-        ValueError for arguments that are not such.
+        ValueError for invalid arguments.
         """
         _arguments.text("value", value)
         _arguments.number("now", now)
@@ -175,7 +174,7 @@ class Reconnector:
         - if the policy says that the error is not worth another try;
         - if all attempts are used up.
 
-        Raises TypeError or ValueError for arguments that are not such, and what ``retryable`` does.
+        Raises TypeError or ValueError for invalid arguments, and what ``retryable`` raises.
         """
         if not isinstance(error, RatatoskrError):
             raise TypeError(f"error must be a RatatoskrError, not {type(error).__name__}")
@@ -215,7 +214,7 @@ class Reconnector:
 
 
 def _http_date(text: str) -> float | None:
-    """An HTTP date in seconds since 1970, None if it is none."""
+    """Return an HTTP date in seconds since 1970, None for any other text."""
     # Only here, since it is slow to import and, on Python 3.11, loads socket.
     from datetime import UTC
     from email.utils import parsedate_to_datetime

@@ -114,8 +114,7 @@ class TurnDecoder(Generic[E]):
                 f"event_types must be an EventTypes, not {type(event_types).__name__}; "
                 f"DEFAULT_EVENT_TYPES.with_types(...) makes one"
             )
-        if not callable(loads):
-            raise TypeError(f"loads must be callable, not {type(loads).__name__}")
+        _arguments.function("loads", loads)
         if not isinstance(dialect, Dialect):
             raise TypeError(
                 f"dialect must be a Dialect, not {type(dialect).__name__}; "

@@ -18,7 +18,7 @@ from __future__ import annotations
 import enum
 from typing import Any, ClassVar, Generic, Literal, NoReturn, overload
 
-from . import _arguments
+from . import _arguments, _utf8
 from ._errors import EventTooLarge
 from ._frames import Comment, Frame, ServerSentEvent, WireItem
 from ._typing import TypeVar
@@ -31,7 +31,6 @@ _CR = ord("\r")
 _LF = ord("\n")
 _WINDOW = 32 * 1024  # bytes read at once: bounds the memory that many short lines take
 _DIGITS_AT_ONCE = 600  # below 640, the lowest value that sys.set_int_max_str_digits() takes
-
 
 #: What the decoder puts out: no comments, unless they are asked for.
 Item = TypeVar("Item", default=WireItem, covariant=True)  # pyright: ignore[reportGeneralTypeIssues]
@@ -83,17 +82,7 @@ class EventStreamDecoder(Generic[Item]):
         self: EventStreamDecoder[WireItem],
         max_event_bytes: int = ...,
         last_event_id: str = ...,
-        *,
-        comments: bool,
-        flush_unfinished: bool = ...,
-    ) -> None: ...
-
-    @overload
-    def __init__(
-        self: EventStreamDecoder[WireItem],
-        max_event_bytes: int,
-        last_event_id: str,
-        comments: bool,
+        comments: bool = ...,
         flush_unfinished: bool = ...,
     ) -> None: ...
 
@@ -289,13 +278,12 @@ class EventStreamDecoder(Generic[Item]):
         right here, which spares the list of lines. Everything else is up to ``_read_lines``.
         """
         # LF is never a part of another character in UTF-8, so lines decoded together give the same
-        # text as one by one. An invalid byte becomes a surrogate that stands for it, until the
-        # event is put out.
+        # text as one by one.
         try:
             text = source.decode()
             valid = True
         except UnicodeDecodeError:
-            text = source.decode("utf-8", "surrogateescape")
+            text = _utf8.decoded(source)
             valid = False
         self._line.clear()  # now, since a line may be long
         event, id = "", self._last_event_id
@@ -329,7 +317,7 @@ class EventStreamDecoder(Generic[Item]):
         event, id = self._event, self._id
         as_it_is = valid and not self._data and event.isascii() and (id is None or id.isascii())
         if not as_it_is:
-            event, id = _unpacked(event), None if id is None else _unpacked(id)
+            event, id = _utf8.unpacked(event), None if id is None else _utf8.unpacked(id)
         last_event_id, frame_type = self._last_event_id, self._frame_type
         data: str | None = None
         more: list[str] = []  # further lines of the data
@@ -366,7 +354,7 @@ class EventStreamDecoder(Generic[Item]):
             elif line.startswith(":"):
                 commented = True
                 if self._comments:
-                    items.append(Comment(_replaced(line[1:].removeprefix(" "))))
+                    items.append(Comment(_utf8.replaced(line[1:].removeprefix(" "))))
                 continue
             else:
                 field, _, value = line.partition(":")
@@ -385,7 +373,7 @@ class EventStreamDecoder(Generic[Item]):
             else:
                 more.append(value)
         self._last_event_id = last_event_id
-        self._event, self._id = _packed(event), None if id is None else _packed(id)
+        self._event, self._id = _utf8.packed(event), None if id is None else _utf8.packed(id)
         if not line:
             self._held = 0
             return
@@ -394,9 +382,11 @@ class EventStreamDecoder(Generic[Item]):
         if blank or text.startswith("\n"):
             self._held = 0
             text = text[blank + 1 :]
-        self._held += _size(text)
+        self._held += _utf8.size(text)
         if commented:  # comments do not count
-            self._held -= sum(_size(line) + 1 for line in text.split("\n") if line.startswith(":"))
+            self._held -= sum(
+                _utf8.size(line) + 1 for line in text.split("\n") if line.startswith(":")
+            )
         if data is not None:
             self._keep(data, more)
 
@@ -404,7 +394,7 @@ class EventStreamDecoder(Generic[Item]):
         """Keep lines of data of the unfinished event."""
         if more:
             data = "\n".join((data, *more))
-        self._data += _bytes(data)
+        self._data += _utf8.as_bytes(data)
         self._data += b"\n"
 
     def _complete(
@@ -419,7 +409,7 @@ class EventStreamDecoder(Generic[Item]):
             del self._data[-1]  # the LF of the last line
             data = self._data.decode("utf-8", "replace")
             self._data.clear()
-        return _replaced(event), None if id is None else _replaced(id), data
+        return _utf8.replaced(event), None if id is None else _utf8.replaced(id), data
 
     def _receive_retry(self, value: str, items: list[Any]) -> None:
         """Take the value of a ``retry`` field if it is a number that Python can be trusted with."""
@@ -442,31 +432,6 @@ class EventStreamDecoder(Generic[Item]):
         self._line.clear()
         self._data.clear()
         self._event, self._id, self._held = "", None, 0
-
-
-# An invalid byte stands in a text as a surrogate of its own, so no byte is lost on the way.
-# Packed, a text takes one byte for each byte that came, where Python may take four.
-
-
-def _size(text: str) -> int:
-    return len(text) if text.isascii() else len(_bytes(text))
-
-
-def _packed(text: str) -> str:
-    return text if text.isascii() else _bytes(text).decode("latin-1")
-
-
-def _unpacked(text: str) -> str:
-    return text.encode("latin-1").decode("utf-8", "surrogateescape")
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
-
-
-def _replaced(text: str) -> str:
-    """Return the text with U+FFFD for invalid bytes, as the Encoding Standard has it."""
-    return text if text.isascii() else _bytes(text).decode("utf-8", "replace")
 
 
 class FrameDecoder(EventStreamDecoder[Frame | EventTooLarge | int]):
