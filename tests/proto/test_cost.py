@@ -1,6 +1,7 @@
 """Memory is bounded, and twice the work costs about twice as much."""
 
 import gc
+import sys
 import time
 import tracemalloc
 
@@ -62,6 +63,52 @@ def test_retained_memory_is_bounded_for_every_shape_of_lines(shape):
     assert held_after(feed, lambda: EventStreamDecoder(limit)) < 1.5 * limit + 5 * KIB
 
 
+@pytest.mark.parametrize("field", [b"id", b"event"])
+def test_what_a_finished_line_says_is_kept_as_the_bytes_that_came(field):
+    limit = 48 * KIB
+    line = field + b": \xf0\x9f\x8c\xb3\xff" + b"9" * (limit - 50)  # in Python, four bytes each
+
+    def feed(decoder):
+        decoder.receive_data(line)
+        decoder.receive_data(b"\nx\n")
+
+    assert held_after(feed, lambda: EventStreamDecoder(limit)) < 1.5 * limit + 5 * KIB
+
+
+@pytest.mark.parametrize("line", [b"data:ab\n", b"data:ab\r\n", b"x\n"])
+def test_event_of_many_lines_is_put_together_in_three_times_its_size(line):
+    event = line * (384 * KIB // len(line)) + b"\n"
+    chunks = list(pieces(event, 64 * KIB))
+    decoder = EventStreamDecoder()
+    tracemalloc.start()
+    try:
+        for chunk in chunks:
+            decoder.receive_data(chunk)
+        assert tracemalloc.get_traced_memory()[1] < 3 * len(event)
+    finally:
+        tracemalloc.stop()
+
+
+def test_blank_line_costs_the_same_after_any_number_of_lines():
+    def calls(number):
+        decoder = EventStreamDecoder()
+        decoder.receive_data(b"data: a\nid: 1\nx\n" * number)
+        count = 0
+
+        def profile(frame, event, argument):
+            nonlocal count
+            count += event in ("call", "c_call")
+
+        sys.setprofile(profile)
+        try:
+            decoder.receive_data(b"\n")
+        finally:
+            sys.setprofile(None)
+        return count
+
+    assert calls(1000) == calls(1)
+
+
 def test_idle_decoder_is_small():
     def feed(decoder):
         decoder.receive_data(b": hello\n\n")
@@ -116,23 +163,23 @@ GROWTH = {
     # So small that what memory itself costs as it grows does not show.
     "one line in 64 B chunks": (
         lambda size: pieces(b"data: " + b"x" * size + b"\n\n", 64),
-        512 * KIB,
+        128 * KIB,
     ),
     "one line byte by byte": (lambda size: pieces(b"data: " + b"x" * size + b"\n\n", 1), 16 * KIB),
     "data lines in 1 KiB chunks": (
         lambda size: pieces(b"data:ab\n" * (size // 8) + b"\n", KIB),
-        100 * KIB,
+        50 * KIB,
     ),
     "data lines in one chunk": (lambda size: [b"data:ab\n" * (size // 8) + b"\n"], 100 * KIB),
     "comments in an open block": (
         lambda size: pieces(b"data: a\n" + b": hi\n" * (size // 5) + b"\n", KIB),
         100 * KIB,
     ),
-    "short events in one chunk": (lambda size: [b"data: a\n\n" * (size // 9)], 256 * KIB),
+    "short events in one chunk": (lambda size: [b"data: a\n\n" * (size // 9)], 64 * KIB),
     "blank lines": (lambda size: [b"\r\n" * (size // 2)], 100 * KIB),
     "skipped lines": (
         lambda size: pieces(b"data: " + b"x" * 65 * KIB + b"\nx" * (size // 2), 64 * KIB),
-        8 * MIB,
+        2 * MIB,
     ),
 }
 

@@ -77,6 +77,7 @@ ONE_ODD = [
 ]
 
 
+@settings(max_examples=40)
 @given(streams())
 @example(NUL_ID)
 @example(stream(f"data: {TEXT}", "data: x\n"))
@@ -99,7 +100,7 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(case=streams())
 @example(case=NUL_ID)
 @example(case=OVER_BLOCKS)

@@ -135,5 +135,5 @@ class TurnMachine(RuleBasedStateMachine):
 
 def test_turn_machine():
     run_state_machine_as_test(
-        TurnMachine, settings=settings(max_examples=100, stateful_step_count=15)
+        TurnMachine, settings=settings(max_examples=40, stateful_step_count=15)
     )
