@@ -12,7 +12,7 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
-from setuptools.command.build_ext import build_ext
+from setuptools.command.editable_wheel import editable_wheel
 
 PURE = os.environ.get("RATATOSKR_PURE", "")
 # No other Python has this limited API; free-threaded ones cannot load what is built against it.
@@ -21,8 +21,10 @@ SUPPORTED = platform.python_implementation() == "CPython" and not sysconfig.get_
 )
 
 
-class BuildExtension(build_ext):
-    """Removes what an earlier build left, so that a build that fails does not leave it in use."""
+class EditableWheel(editable_wheel):
+    """Removes what an earlier install left beside the sources, so that it is not in use where the
+    extension is not wanted any more, or cannot be built.
+    """
 
     def run(self) -> None:
         for path in Path("ratatoskr_proto").glob("_wire_c.*"):
@@ -55,6 +57,7 @@ if PURE == "0" and not SUPPORTED:
     raise SystemExit("RATATOSKR_PURE=0, but this Python cannot load the C version")
 setup(
     ext_modules=[extension] if SUPPORTED and PURE != "1" else [],
-    cmdclass={"build_ext": BuildExtension, "bdist_wheel": Wheel},
-    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+    cmdclass={"editable_wheel": EditableWheel, "bdist_wheel": Wheel},
+    # setuptools refuses this on a Python without a limited API, even if nothing is compiled.
+    options={"bdist_wheel": {"py_limited_api": "cp311"}} if SUPPORTED else {},
 )
