@@ -158,7 +158,7 @@ class EventStreamDecoder(Generic[Item]):
         if self._place is not _INSIDE or data.endswith(b"\r"):
             if not data:
                 return items
-            if self.over:
+            if self._place is _Place.END:
                 raise RuntimeError("receive_data() was called with data after receive_eof()")
             data = self._normalise(data)
         elif _CR in data:
@@ -191,8 +191,10 @@ class EventStreamDecoder(Generic[Item]):
         """
         _arguments.text("reason", reason)
         items: list[Item] = []
-        if self._flush_unfinished and reason == "end of stream" and not self.over:
-            items = self.receive_data(b"\n\n")
+        ended = self._place is _Place.END
+        if self._flush_unfinished and reason == "end of stream" and not ended:
+            # Not what a derived class has made of it: these bytes are not of the stream.
+            items = EventStreamDecoder.receive_data(self, b"\n\n")
         self._place = _Place.END
         self._forget_event()
         return items

@@ -35,6 +35,7 @@ typedef struct {
 } Field;
 
 typedef enum {
+    UNMADE,   /* before __init__() */
     START,    /* at the start of the stream, within what may be a BOM */
     INSIDE,
     SKIPPING, /* in an event that was too large */
@@ -45,7 +46,6 @@ typedef enum {
 typedef struct {
     PyObject_HEAD
     State *state;
-    PyObject *weak_references;
     PyObject *limit;         /* max_event_bytes, an int of any size */
     PyObject *last_event_id; /* a str */
     PyObject *retry_ms;      /* an int, or NULL */
@@ -406,7 +406,7 @@ receive_bytes(Decoder *self, const char *position, const char *end, PyObject *it
                 forget_event(self);
                 self->place = SKIPPING;
                 self->line_begun = 1;
-                /* Stands for the error, which is made when nothing is in the middle of anything. */
+                /* In the error's place: to make it runs Python code, so that is left for later. */
                 if (PyList_Append(items, Py_None) < 0) {
                     return -1;
                 }
@@ -446,12 +446,26 @@ receive_bytes(Decoder *self, const char *position, const char *end, PyObject *it
 
 /* Methods */
 
+/* Sets a RuntimeError if a call is going on. */
+static int
+check_idle(Decoder *self)
+{
+    if (self->busy) {
+        PyErr_SetString(PyExc_RuntimeError, "the decoder is in use already");
+        return -1;
+    }
+    return 0;
+}
+
 /* Says that the decoder is in use; then no code may enter it until it is released. */
 static int
 acquire(Decoder *self)
 {
-    if (self->busy) {
-        PyErr_SetString(PyExc_RuntimeError, "the decoder is in use already");
+    if (check_idle(self) < 0) {
+        return -1;
+    }
+    if (self->place == UNMADE) {
+        PyErr_SetString(PyExc_RuntimeError, "__init__() of the decoder was not called");
         return -1;
     }
     if (self->place == BROKEN) {
@@ -539,19 +553,13 @@ decoder_receive_data(Decoder *self, PyObject *const *values, Py_ssize_t count, P
     if (chunk == NULL) {
         return NULL;
     }
-    PyObject *bytes;
-    if (PyBytes_CheckExact(chunk)) {
-        bytes = Py_NewRef(chunk);
-    }
-    else if (PyBytes_Check(chunk) || PyByteArray_Check(chunk) || PyMemoryView_Check(chunk)) {
-        /* A copy, so that nobody can change the bytes meanwhile, whatever their layout. */
-        bytes = PyBytes_FromObject(chunk);
-        if (bytes == NULL) {
-            return NULL;
-        }
-    }
-    else {
+    if (!PyBytes_Check(chunk) && !PyByteArray_Check(chunk) && !PyMemoryView_Check(chunk)) {
         return wrong_type("receive_data() takes bytes, bytearray or memoryview", chunk);
+    }
+    /* As bytes() does: what can change is copied, whatever its layout. */
+    PyObject *bytes = PyObject_Bytes(chunk);
+    if (bytes == NULL) {
+        return NULL;
     }
     PyObject *items = NULL;
     Py_ssize_t size = PyBytes_Size(bytes);
@@ -653,10 +661,8 @@ decoder_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
         return NULL;
     }
     self->state = state;
-    self->limit = PyLong_FromLong(1);
-    self->max_event_bytes = 1;
     self->last_event_id = PyUnicode_FromString("");
-    if (self->limit == NULL || self->last_event_id == NULL) {
+    if (self->last_event_id == NULL) {
         Py_DECREF(self);
         return NULL;
     }
@@ -678,7 +684,7 @@ decoder_init(Decoder *self, PyObject *arguments, PyObject *keywords)
         PyErr_Clear(); /* larger than anything that fits into memory */
         max_event_bytes = PY_SSIZE_T_MAX;
     }
-    if (acquire(self) < 0) {
+    if (check_idle(self) < 0) {
         return -1;
     }
     forget_event(self);
@@ -692,10 +698,21 @@ decoder_init(Decoder *self, PyObject *arguments, PyObject *keywords)
     self->plain_frames = (char)plain_frames;
     self->place = START;
     self->bom_size = 0;
-    self->after_cr = self->line_begun = self->busy = 0;
-    Py_DECREF(old_limit);
+    self->after_cr = self->line_begun = 0;
+    Py_XDECREF(old_limit);
     Py_DECREF(old_id);
     Py_XDECREF(old_retry);
+    return 0;
+}
+
+/* Nothing is cleared: a cycle through a decoder goes through an object that can be, such as the
+   attributes of a str of a derived class. */
+static int
+decoder_traverse(Decoder *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE((PyObject *)self));
+    Py_VISIT(self->limit);
+    Py_VISIT(self->last_event_id);
     return 0;
 }
 
@@ -703,6 +720,7 @@ static void
 decoder_dealloc(Decoder *self)
 {
     PyTypeObject *type = Py_TYPE((PyObject *)self);
+    PyObject_GC_UnTrack(self);
     PyMem_Free(self->line.own);
     PyMem_Free(self->data.own);
     PyMem_Free(self->type.own);
@@ -717,12 +735,12 @@ decoder_dealloc(Decoder *self)
 
 static PyMethodDef decoder_methods[] = {
     {"receive_data", (PyCFunction)(void (*)(void))decoder_receive_data,
-     METH_FASTCALL | METH_KEYWORDS, 
+     METH_FASTCALL | METH_KEYWORDS,
      "receive_data($self, chunk)\n--\n\n"
      "Take the next bytes and return what they complete, in order: events, ``EventTooLarge``\n"
      "and, if asked for, comments."},
     {"receive_eof", (PyCFunction)(void (*)(void))decoder_receive_eof,
-     METH_FASTCALL | METH_KEYWORDS, 
+     METH_FASTCALL | METH_KEYWORDS,
      "receive_eof($self, reason='end of stream')\n--\n\n"
      "Say that the stream has ended, for whatever ``reason`` (str); calling it again is\n"
      "harmless. Raises TypeError if ``reason`` is not a str."},
@@ -746,6 +764,7 @@ static PyGetSetDef decoder_attributes[] = {
 static PyType_Slot decoder_slots[] = {
     {Py_tp_new, decoder_new},
     {Py_tp_init, decoder_init},
+    {Py_tp_traverse, decoder_traverse},
     {Py_tp_dealloc, decoder_dealloc},
     {Py_tp_methods, decoder_methods},
     {Py_tp_getset, decoder_attributes},
@@ -755,7 +774,7 @@ static PyType_Slot decoder_slots[] = {
 static PyType_Spec decoder_spec = {
     .name = "ratatoskr_proto._wire_c.Decoder",
     .basicsize = sizeof(Decoder),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
     .slots = decoder_slots,
 };
 

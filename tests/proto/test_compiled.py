@@ -4,10 +4,14 @@ import copy
 import gc
 import inspect
 import pickle
+import runpy
 import subprocess
 import sys
+import sysconfig
 import tracemalloc
+import types
 import weakref
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -160,6 +164,64 @@ def test_it_can_be_derived_from_and_referred_to_weakly(cls):
 
 
 @pytest.mark.parametrize("cls", BOTH)
+def test_it_does_not_depend_on_what_a_derived_class_overrides(cls):
+    class Mine(cls):  # type: ignore[valid-type]
+        over = True
+
+        def receive_data(self, chunk):
+            received.append(chunk)
+            return super().receive_data(chunk)
+
+    received = []
+    decoder = Mine(flush_unfinished=True)
+    assert decoder.receive_data(b"data: x\r") == []
+    assert decoder.receive_data(b"\ndata: y\r") == []
+    assert decoder.receive_eof() == [ServerSentEvent("message", "x\ny", "")]
+    assert received == [b"data: x\r", b"\ndata: y\r"]
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_it_says_that_it_was_not_initialised(cls):
+    class Mine(cls):  # type: ignore[valid-type]
+        def __init__(self):
+            pass
+
+    for method, arguments in (("receive_data", (b"data: x",)), ("receive_eof", ())):
+        with pytest.raises((AttributeError, RuntimeError)):
+            getattr(Mine(), method)(*arguments)
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_it_starts_anew_if_it_is_initialised_again(cls):
+    decoder = cls(10, comments=True)
+    decoder.receive_data(b"retry: 1\nid: 1\n\ndata: too large")
+    with pytest.raises(ValueError, match="max_event_bytes"):
+        decoder.__init__(0)
+    decoder.__init__(last_event_id="2")
+    assert (decoder.last_event_id, decoder.retry_ms, decoder.pending) == ("2", None, False)
+    expected = [ServerSentEvent("message", "x", "2")]
+    assert decoder.receive_data(b"\xef\xbb\xbf: c\ndata: x\n\n") == expected
+    decoder.receive_eof()
+    decoder.__init__()
+    assert not decoder.over
+    assert decoder.receive_data(b"data\n\n") == [ServerSentEvent("message", "", "")]
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_a_cycle_through_its_last_event_id_is_collected(cls):
+    class Text(str):
+        pass
+
+    text = Text("7")
+    text.decoder = cls(last_event_id=text)
+    reference = weakref.ref(text.decoder)
+    assert reference().last_event_id is text
+    del text
+    gc.collect()
+    assert reference() is None
+
+
+@pytest.mark.parametrize("cls", BOTH)
 def test_it_is_not_copied(cls):
     for copying in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match="one connection"):
@@ -178,6 +240,11 @@ def test_an_error_has_the_limit_that_was_given():
     assert decoder.receive_data(b"data") == [EventTooLarge(3)]
 
 
+class Framed(bytes):
+    def __bytes__(self):
+        return b"data: %b\n\n" % self
+
+
 @pytest.mark.parametrize("cls", BOTH)
 @pytest.mark.parametrize(
     "chunk",
@@ -186,10 +253,11 @@ def test_an_error_has_the_limit_that_was_given():
         memoryview(b"\n\nx :atad")[::-1],
         memoryview(bytearray(b"data: x\n\n")).cast("B", shape=[3, 3]),
         bytearray(b"data: x\n\n"),
+        Framed(b"x"),
     ],
-    ids=["every other byte", "backwards", "two dimensions", "bytearray"],
+    ids=["every other byte", "backwards", "two dimensions", "bytearray", "as bytes() makes it"],
 )
-def test_memoryviews_of_any_layout(cls, chunk):
+def test_chunks_of_any_layout(cls, chunk):
     assert cls().receive_data(chunk) == [ServerSentEvent("message", "x", "")]
 
 
@@ -340,3 +408,20 @@ def test_without_the_c_version_it_is_the_python_one(monkeypatch):
     monkeypatch.setitem(sys.modules, "ratatoskr_proto._compiled", None)
     monkeypatch.delattr("ratatoskr_proto._compiled")
     assert choose({}) is _wire
+
+
+@pytest.mark.parametrize("free_threaded", [False, True])
+def test_a_free_threaded_python_is_not_asked_for_the_limited_api(monkeypatch, free_threaded):
+    """setuptools makes no wheel there if it is asked for, even without an extension."""
+    settings = {}
+    fake = types.ModuleType("setuptools")
+    fake.setup = settings.update
+    fake.bdist_wheel = fake.editable_wheel = object
+    fake.Extension = lambda *arguments, **options: arguments
+    for name in ("", ".command", ".command.bdist_wheel", ".command.editable_wheel"):
+        monkeypatch.setitem(sys.modules, f"setuptools{name}", fake)
+    monkeypatch.setitem(sysconfig.get_config_vars(), "Py_GIL_DISABLED", int(free_threaded))
+    monkeypatch.delenv("RATATOSKR_PURE", raising=False)
+    runpy.run_path(str(Path(__file__).parents[2] / "setup.py"))
+    assert bool(settings["ext_modules"]) is not free_threaded
+    assert bool(settings["options"]) is not free_threaded
