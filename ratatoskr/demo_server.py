@@ -46,7 +46,7 @@ FIRST_TURN = 93
 
 _KEPT_TURNS = 1000
 _KEPT_REQUESTS = 1000
-_NOTHING_HERE = "there is nothing here; the turns are at /turns"
+_NOTHING_HERE = f"there is nothing here; answers are at {', '.join(PATHS.values())}"
 _RETRY_STATUSES = (429, 503)
 _STREAM = [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")]
 

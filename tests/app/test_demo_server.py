@@ -23,7 +23,7 @@ from support.demo import (
     start_turn,
 )
 
-from ratatoskr.demo_server import DemoServer, Script
+from ratatoskr.demo_server import PATHS, DemoServer, Script
 from ratatoskr_proto import EventStreamDecoder
 
 
@@ -181,8 +181,10 @@ def test_an_invalid_body_is_400_with_a_valid_one(url, body):
 
 
 @pytest.mark.parametrize("target", ["/", "/turn", "/turns/", "/turns/93", "*", "//[", "//x]:y/"])
-def test_another_path_is_404(url, target):
-    assert error_of(ask(url, "GET", target))[0] == 404
+def test_another_path_is_404_with_the_paths_that_there_are(url, target):
+    status, message = error_of(ask(url, "GET", target))
+    assert status == 404
+    assert all(path in message for path in PATHS.values())
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "BREW"])
