@@ -250,7 +250,7 @@ class TurnDecoder(Generic[E]):
         ):
             self._finish(Done(sse_id=SseId(0, self._count), body={}), items)
             return items
-        self._enter(TurnInput.EOF)
+        self._end(TurnInput.EOF)
         if lost:
             reason += "; unfinished event lost"
         items.append(SseConnectionDropped(self._last_sse_id, reason))
@@ -356,10 +356,10 @@ class TurnDecoder(Generic[E]):
                         self._fix_turn(sse_id.turn_id)
                         prefix = self._id_prefix
         except BaseException:  # of the caller's own code, see receive_data
-            self._enter(TurnInput.ERROR)
+            self._end(TurnInput.ERROR)
             raise
         if items:
-            self._enter(TurnInput.EVENT)
+            self._state = TRANSITIONS[self._state, TurnInput.EVENT]
         return None
 
     def _fix_turn(self, turn_id: int) -> None:
@@ -382,18 +382,17 @@ class TurnDecoder(Generic[E]):
         items.append(event)
         self._last_sse_id = event.sse_id
         self._turn_id = event.sse_id.turn_id
-        self._enter(TurnInput.TERMINAL)
+        self._end(TurnInput.TERMINAL)
 
     def _fail(self, error: RatatoskrError, items: list[Any]) -> None:
         """Put out an error, which ends the turn."""
         items.append(error)
-        self._enter(TurnInput.ERROR)
+        self._end(TurnInput.ERROR)
 
-    def _enter(self, happening: TurnInput) -> None:
-        """Enter the state that this leads to; in a final one, let go of the stream."""
+    def _end(self, happening: TurnInput) -> None:
+        """Enter the final state that this leads to, and let go of the stream."""
         self._state = TRANSITIONS[self._state, happening]
-        if self._state in FINAL:
-            self._wire = None
+        self._wire = None
 
 
 def _wrong_result(dialect: Dialect[Any], body: Any, result: Any) -> str:

@@ -64,9 +64,7 @@ class EventStreamDecoder(Generic[Item]):
 
     #: What it is written in: ``"python"``.
     implementation: ClassVar[str] = "python"
-    # What FrameDecoder does in another way.
-    _frame_type: ClassVar[type[tuple[Any, ...]]] = ServerSentEvent
-    _shows_retries: ClassVar[bool] = False
+    _plain_frames: ClassVar[bool] = False  # see FrameDecoder
 
     @overload
     def __init__(
@@ -276,8 +274,9 @@ class EventStreamDecoder(Generic[Item]):
     def _read(self, source: bytes | bytearray, items: list[Any]) -> None:
         """Read finished lines, with what was the unfinished one, and put out what they complete.
 
-        One event alone, with its data in the last line, is how most servers flush them: it is read
-        right here, which spares the list of lines. Everything else is up to ``_read_lines``.
+        One event alone, with its data in the last line, or a keep-alive, is what most servers
+        flush: it is read right here, which spares the list of lines. Everything else is up to
+        ``_read_lines``.
         """
         # LF is never a part of another character in UTF-8, so lines decoded together give the same
         # text as one by one.
@@ -297,7 +296,8 @@ class EventStreamDecoder(Generic[Item]):
                     break
                 self._last_event_id = id
                 frame = (event or "message", text[position + 6 : end], id)
-                items.append(_new_tuple(self._frame_type, frame))
+                named = not self._plain_frames
+                items.append(_new_tuple(ServerSentEvent, frame) if named else frame)
                 return
             if text.startswith("id: ", position):
                 id = text[position + 4 : end]
@@ -305,8 +305,11 @@ class EventStreamDecoder(Generic[Item]):
                     break
             elif text.startswith("event: ", position):
                 event = text[position + 7 : end]
-            else:
+            elif self._comments or not text.startswith(":", position):
                 break
+            if end == last:  # no data, such as a keep-alive
+                self._last_event_id = id
+                return
             position = end + 1
         self._read_lines(text, valid, items)
 
@@ -320,7 +323,7 @@ class EventStreamDecoder(Generic[Item]):
         as_it_is = valid and not self._data and event.isascii() and (id is None or id.isascii())
         if not as_it_is:
             event, id = _utf8.unpacked(event), None if id is None else _utf8.unpacked(id)
-        last_event_id, frame_type = self._last_event_id, self._frame_type
+        last_event_id, named = self._last_event_id, not self._plain_frames
         data: str | None = None
         more: list[str] = []  # further lines of the data
         commented = False
@@ -340,7 +343,7 @@ class EventStreamDecoder(Generic[Item]):
                         data = "\n".join((data, *more))
                         more = []
                     frame = (event or "message", data, last_event_id)
-                    items.append(_new_tuple(frame_type, frame))
+                    items.append(_new_tuple(ServerSentEvent, frame) if named else frame)
                     data = None
                 event = ""
                 continue
@@ -426,7 +429,7 @@ class EventStreamDecoder(Generic[Item]):
             piece = digits[start : start + _DIGITS_AT_ONCE]
             number = number * 10 ** len(piece) + int(piece)
         self._retry_ms = number
-        if self._shows_retries:
+        if self._plain_frames:
             items.append(number)
 
     def _forget_event(self) -> None:
@@ -443,8 +446,7 @@ class FrameDecoder(EventStreamDecoder[Frame | EventTooLarge | int]):
     its lines to read. A valid ``retry:`` comes out as an int when its line ends.
     """
 
-    _frame_type = tuple
-    _shows_retries = True
+    _plain_frames = True
 
     def __init__(self, max_event_bytes: int, flush_unfinished: bool) -> None:
         super().__init__(max_event_bytes, flush_unfinished=flush_unfinished)  # type: ignore[misc]
