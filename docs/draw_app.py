@@ -4,6 +4,7 @@ python docs/draw_app.py
 """
 
 import asyncio
+import re
 from pathlib import Path
 
 import httpx
@@ -47,6 +48,8 @@ async def draw() -> None:
 def write_picture(app: RatatoskrApp, name: str) -> None:
     """Write the screen as it is now."""
     picture = app.export_screenshot(title="ratatoskr tui", simplify=True)
+    # Rich names a font on another server; a page loads nothing from elsewhere.
+    picture = re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)
     (FOLDER / name).write_text(picture, encoding="utf-8")
 
 

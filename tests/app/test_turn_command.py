@@ -170,6 +170,12 @@ def test_it_needs_a_message_or_an_id_and_not_both(turn, options):
     assert run.code == 2
 
 
+def test_an_answer_that_cannot_be_resumed_needs_a_message(turn):
+    run = turn("--dialect", "openai-chat")
+    assert run.said == ["ratatoskr: give a message with -m, or a request with -d"]
+    assert run.code == 2
+
+
 def test_a_url_is_needed(run_main):
     run = run_main("turn", "-m", "Hi")
     assert (run.said, run.code) == (["ratatoskr: Missing argument 'URL'."], 2)

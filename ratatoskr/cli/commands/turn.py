@@ -61,6 +61,8 @@ def turn(
     for you: the message is not sent twice, and nothing is shown twice.
     """
     if (message is None and data is None) == (resume is None):
+        if not dialect.numbered:
+            raise click.UsageError("give a message with -m, or a request with -d")
         raise click.UsageError("give a message with -m, or an id with --resume, and not both")
     if unicode and not as_json:
         raise click.UsageError(UNICODE_NEEDS_JSON)
