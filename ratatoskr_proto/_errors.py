@@ -4,7 +4,7 @@
     ├─ ProtocolError             the server broke the protocol
     │  ├─ MalformedSseData       a frame's data is not JSON
     │  ├─ MalformedSseId         a frame's id is not "<turn>:<seq>"
-    │  ├─ MalformedEnvelope      the JSON is no event we know how to read
+    │  ├─ MalformedEnvelope      the JSON is not an event that we can read
     │  ├─ TurnIdFlip             the turn changed in the middle of a stream
     │  └─ EventTooLarge          an event passed the size limit
     ├─ SseConnectionDropped      the stream ended before its terminal event
@@ -80,7 +80,7 @@ class RatatoskrError(Exception):
 
 
 class ProtocolError(RatatoskrError):
-    """Base of the errors that say: the server broke the protocol."""
+    """Base of the errors of a server that broke the protocol."""
 
 
 class _MalformedText(ProtocolError):
@@ -117,8 +117,8 @@ class MalformedSseId(_MalformedText):
 class MalformedEnvelope(_MalformedText):
     """The data of a frame is JSON, but not an event.
 
-    It is no object, has no string ``type``, or has a known type whose fields are missing or of the
-    wrong kind. ``raw`` (str) holds its first 200 characters, and so does the message.
+    It is not an object, has no string ``type``, or has a known type whose fields are missing or of
+    the wrong kind. ``raw`` (str) holds its first 200 characters, and so does the message.
     """
 
     _what = "event envelope"
@@ -141,8 +141,8 @@ class TurnIdFlip(ProtocolError):
 class EventTooLarge(ProtocolError):
     """An event passed the size limit and was skipped.
 
-    ``limit`` (int) is the limit in bytes. The size seen is not told: it would depend on how the
-    stream was cut into chunks.
+    ``limit`` (int) is the limit in bytes. The size of the event is left out: it would depend on how
+    the stream was cut into chunks.
     """
 
     __match_args__ = ("limit",)

@@ -26,7 +26,7 @@ class EventTypes(Mapping[str, type[Event]], Generic[E]):
     """
 
     def __init__(self, *classes: type[E]) -> None:
-        """Raises what ``with_types`` does."""
+        """Raises the same errors as ``with_types``."""
         for cls in classes:
             _check_event_class(cls)
         self._classes = {cls.type: cls for cls in classes}
@@ -90,8 +90,8 @@ class EventTypes(Mapping[str, type[Event]], Generic[E]):
         """Return a new table with these classes added; a later one replaces an earlier one of the
         same type.
 
-        Raises TypeError for what is not a dataclass derived from ``Event``, has no class attribute
-        ``type``, or has a field whose annotation ``Event.from_body`` cannot check.
+        Raises TypeError for anything that is not a dataclass derived from ``Event``, has no class
+        attribute ``type``, or has a field whose annotation ``Event.from_body`` cannot check.
         """
         return EventTypes(*self._classes.values(), *classes)
 

@@ -82,7 +82,7 @@ class Reasoning(Event):
 class Done(Event):
     """The answer is complete: ``{"type": "done", …}``. Terminal.
 
-    ``stop_reason`` (str or None) says why it ended, in the server's word, if the server said so.
+    ``stop_reason`` (str or None) says why it ended, in the server's words, if the server said so.
     """
 
     type = "done"
@@ -91,7 +91,7 @@ class Done(Event):
 
     @classmethod
     def from_body(cls, sse_id: SseId, body: dict[str, Any]) -> Self:
-        """As ``Event.from_body``, but a ``stop_reason`` that is no string counts as None."""
+        """As ``Event.from_body``, but a ``stop_reason`` that is not a string counts as None."""
         if cls is not Done:
             return super().from_body(sse_id, body)
         reason = body.get("stop_reason")
@@ -109,15 +109,15 @@ class ServerError(Event):
 
 @dataclass(frozen=True)
 class Unknown(Event):
-    """An event of a type that nobody here knows; all it says is in ``body``."""
+    """An event of an unknown type; everything that it says is in ``body``."""
 
     type: str  # type: ignore[misc]  # here, and only here, each instance has its own
 
 
 def fields_of(cls: type[Event]) -> tuple[Field, ...]:
-    """The fields that an event class is built with, but for those of ``Event`` itself.
+    """The fields that the constructor of an event class takes, except those of ``Event`` itself.
 
-    Kept on the class once they are worked out. Raises TypeError for one that cannot be checked.
+    They are worked out once and kept on the class. Raises TypeError for one that cannot be checked.
     """
     known: tuple[Field, ...] | None = cls.__dict__.get("_known_fields")
     if known is None:

@@ -1,4 +1,4 @@
-"""Reading the fields of a dataclass from a JSON object: which there are, and what fits them."""
+"""Reads the fields of a dataclass from a JSON object: which there are, and which values fit."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 
 class Field(NamedTuple):
-    """A field by its name, the kinds of value that fit it, none for any, and whether its key must
-    be there.
+    """A field: its name, the kinds of value that fit it (an empty tuple for any), and whether its
+    key must be there.
     """
 
     name: str
@@ -20,7 +20,7 @@ class Field(NamedTuple):
 
 
 def readable_fields(cls: Any, leave_out: tuple[str, ...]) -> Iterator[Field]:
-    """Yield the fields that a dataclass is built with, but for those to leave out.
+    """Yield the fields that the constructor of a dataclass takes, except those to leave out.
 
     Raises TypeError for an annotation that says nothing about JSON: it must be ``str``, ``int``,
     ``float``, ``bool``, ``list``, ``dict``, ``Any``, or one of these or None.

@@ -1,4 +1,4 @@
-"""When to connect again after a connection was lost: the rules, without a clock and without chance.
+"""When to reconnect after a connection is lost: the rules, without a clock or random numbers.
 
 See docs/resume.md.
 """
@@ -13,7 +13,8 @@ from typing import NamedTuple
 from . import _arguments
 from ._errors import RatatoskrError, SseConnectFailed, SseConnectionDropped
 
-# A server that answers so is up and expects to do better: RFC 9110 section 15, RFC 6585 and 8470.
+# A server that answers with one of these is up and expects to recover: RFC 9110 section 15, RFC
+# 6585 and 8470.
 _PASSING_STATUSES = frozenset([408, 425, 429, 500, 502, 503, 504])
 # What another try does not change: the caller's own will, and what is wrong at the other end.
 _FINAL_DROPS = frozenset(["closed", "event timeout"])
@@ -23,7 +24,7 @@ _FINAL_FAILURES = frozenset(["tls", "redirect", "protocol"])
 def is_retryable(error: RatatoskrError) -> bool:
     """Whether an error is worth another try: the rule of ``ReconnectPolicy`` unless it has another.
 
-    True for a connection that was lost or did not come about, and for the statuses 408, 425, 429,
+    True for a connection that was lost or could not be made, and for the statuses 408, 425, 429,
     500, 502, 503 and 504. False for everything else; docs/errors.md has a list.
     """
     if isinstance(error, SseConnectionDropped):
@@ -37,13 +38,13 @@ def is_retryable(error: RatatoskrError) -> bool:
 
 @dataclass(frozen=True)
 class ReconnectPolicy:
-    """How patient to be. All times are in seconds.
+    """How often to reconnect, and how long to wait before. All times are in seconds.
 
     ``attempts`` (int >= 0, or None for no limit) is how often to try again without progress in
     between. The first wait is ``floor``, or what the server's ``retry:`` says, and each further one
     is longer by ``factor`` (>= 1) until there is progress. Whatever the server says, no
     wait is shorter than ``floor`` (> 0) or longer than ``ceiling``. Then up to the fraction
-    ``jitter`` (0 to 1) of the wait is added by chance, so that many clients do not come back at the
+    ``jitter`` (0 to 1) of the wait is added at random, so that many clients do not come back at the
     same moment.
 
     ``retryable`` (callable) says of an ``SseConnectionDropped`` or ``SseConnectFailed`` whether it
@@ -76,20 +77,20 @@ class ReconnectPolicy:
 
 
 class Wait(NamedTuple):
-    """Wait so many ``seconds`` (float), then connect again."""
+    """Wait for so many ``seconds`` (float), then reconnect."""
 
     seconds: float
 
 
 class GiveUp(NamedTuple):
-    """Do not connect again; ``reason`` (str) says why, in a few words for people."""
+    """Do not reconnect; ``reason`` (str) says why, in a few words for people."""
 
     reason: str
 
 
 class Reconnector:
-    """Decides, for one stream, whether and when to connect again. It does no I/O, reads no clock
-    and throws no dice: what it needs of these comes in as arguments.
+    """Decides, for one stream, whether and when to reconnect. It does no I/O, reads no clock and
+    draws no random numbers: the time and the chance are arguments.
 
     Tell it what happens, and do what ``lost`` answers::
 
@@ -97,7 +98,7 @@ class Reconnector:
 
         reconnector.opened()                    # the head of a good answer has come
         reconnector.retry_ms(decoder.retry_ms)  # any time before lost()
-        reconnector.progress()                  # an event has come that is new
+        reconnector.progress()                  # a new event has come
         reconnector.retry_after("120", now)     # a refusal had this header
         match reconnector.lost(error, random.random()):
             case Wait(seconds): ...
@@ -121,22 +122,22 @@ class Reconnector:
 
     def opened(self) -> None:
         """Say that there is a stream. That alone is no progress: a server may open and drop for
-        ever. But what an earlier refusal asked for is done with.
+        ever. But the wait that an earlier refusal asked for no longer counts.
         """
         self._least = 0.0
 
     def progress(self) -> None:
-        """Say that something new has come, such as an event that is no replay. Waits are short
-        again, and all attempts are there again.
+        """Say that something new has come, such as an event that is not a replay. Waits start from
+        the shortest again, and attempts are counted from 0.
         """
         self._growth = 1.0
         self._attempts = 0
 
     def retry_ms(self, ms: int | None) -> None:
-        """Say what the ``retry:`` of the stream is in milliseconds; None, as decoders have it where
-        none has come, changes nothing.
+        """Say what the ``retry:`` of the stream is, in milliseconds. None, which decoders have
+        until one has come, changes nothing.
 
-        Raises TypeError for what is no int, ValueError for a negative one.
+        Raises TypeError for anything but an int, ValueError for a negative one.
         """
         if ms is None:
             return
@@ -164,7 +165,7 @@ class Reconnector:
             self._least = max(0.0, date - now)
 
     def lost(self, error: RatatoskrError, jitter: float) -> Wait | GiveUp:
-        """Say that a connection was lost or did not come about, and how.
+        """Say that a connection was lost or could not be made, and how.
 
         ``jitter`` is a random number from 0 to 1, such as ``random.random()`` gives. Returns
         ``Wait(seconds)``; or ``GiveUp(reason)``, and then ever after:
@@ -223,5 +224,5 @@ def _http_date(text: str) -> float | None:
         date = parsedate_to_datetime(text)
         # Two of the three forms of the date name a zone; in all, RFC 9110 says, it is UTC.
         return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
-    except Exception:  # the parser takes much, and what it does not take may raise anything
+    except Exception:  # the parser accepts a lot, and may raise anything for the rest
         return None

@@ -45,7 +45,7 @@ class SseId(NamedTuple):
 
 
 def check_sse_id(name: str, value: object) -> None:
-    """Raises TypeError or ValueError if an argument is no id that a server may have sent."""
+    """Raises TypeError or ValueError if an argument is not an id that a server can have sent."""
     if not isinstance(value, SseId):
         raise TypeError(
             f"{name} must be an SseId or None, not {type(value).__name__}; "

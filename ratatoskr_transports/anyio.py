@@ -29,7 +29,7 @@ __all__ = ["reconnect_turn", "stream_events", "stream_turn", "wrap", "wrap_event
 
 
 class _Connection:
-    """An anyio stream, as ``Connection`` of ``_adapters.h11`` has it."""
+    """An anyio stream as a ``Connection`` of ``_adapters.h11``."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream

@@ -145,7 +145,7 @@ class _Script:
 class ScriptedSource(_Script):
     """A ``Source`` without a connection, for ``TurnStream`` and ``EventStream``.
 
-    Once it is closed, ``receive()`` raises ConnectionAbortedError, also one that is at a pause. A
+    Once it is closed, ``receive()`` raises ConnectionAbortedError, even if it is at a pause. A
     ``receive()`` that is cancelled at a pause can be called again.
     """
 

@@ -42,7 +42,7 @@ def _fail_after(seconds: float | None) -> Iterator[None]:
 
 
 class _Connection:
-    """A trio stream, as ``Connection`` of ``_adapters.h11`` has it."""
+    """A trio stream as a ``Connection`` of ``_adapters.h11``."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream

@@ -14,8 +14,8 @@ from .._sse_id import SseId
 
 @dataclass(frozen=True, slots=True)
 class Complete:
-    """Says that the answer is whole, though frames may follow. It is no event: a decoder does not
-    put it out.
+    """Says that the answer is whole, though frames may follow. It is not an event: a decoder does
+    not put it out.
 
     ``stop_reason`` (str or None) is why the answer ended, in the server's word. ``certain`` (bool)
     is False where a server says so with every piece, so that only the end of the body tells.
@@ -37,7 +37,7 @@ class Dialect(ABC, Generic[E]):
     A dialect of your own is a subclass with a ``name`` (str) and ``read``. It is stateless: one
     instance serves any number of streams. See docs/dialects.md.
 
-    ``end_marks`` (a set of str) is data that is no JSON and ends the answer, such as ``[DONE]``.
+    ``end_marks`` (a set of str) is data that is not JSON and ends the answer, such as ``[DONE]``.
     ``flush_unfinished`` (bool) is for servers that forget the last blank line of a body.
     ``numbered`` (bool) is True for ``TURN`` only, where ids are ``<turn>:<seq>``.
     """
@@ -62,11 +62,11 @@ class Dialect(ABC, Generic[E]):
     def read(self, sse_id: SseId, event: str, body: Any) -> Sequence[E | Complete] | None:
         """Say what one frame means.
 
-        ``sse_id`` (SseId) is for the events that come of it. ``event`` (str) is the field of the
+        ``sse_id`` (SseId) is for the events of the frame. ``event`` (str) is the field of the
         frame, ``"message"`` if it has none. ``body`` is the JSON of its data, of any kind.
 
         Returns the events in order, each with this ``sse_id``, and ``Complete`` if the answer is
-        whole from here on; None, or nothing in the sequence, if the frame says nothing. A terminal
+        whole from here on; None, or an empty sequence, if the frame says nothing. A terminal
         event ends the answer. Raises ValueError, TypeError, KeyError, IndexError or AttributeError
         if the frame is malformed.
         """

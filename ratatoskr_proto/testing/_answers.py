@@ -37,9 +37,9 @@ class Answer(NamedTuple):
 class CutAnswer(NamedTuple):
     """The first bytes of an answer.
 
-    ``stream`` (bytes) is what came of the ``answer`` (``Answer``), which may be all of it.
-    ``complete`` (bool) is whether all bytes of a frame are there in which the server says that the
-    answer is complete.
+    ``stream`` (bytes) is the part of the ``answer`` (``Answer``) that came, which may be all of it.
+    ``complete`` (bool) is whether a frame in which the server says that the answer is complete came
+    as a whole.
     """
 
     stream: bytes
@@ -63,7 +63,7 @@ class _Ending(NamedTuple):
 class _Frame(NamedTuple):
     """What a frame holds, and whether it says that the answer is complete."""
 
-    data: Any  # a str goes out as it is
+    data: Any  # a str is sent unchanged
     event: str = ""
     id: str = ""
     completes: bool = False
@@ -219,7 +219,7 @@ _SERVERS: dict[Dialect[Any], _Server] = {
 
 
 class _Sent(NamedTuple):
-    """An answer, and at how many of its bytes a frame was in that says it is complete."""
+    """An answer, and how many of its bytes it takes to hold a frame that says it is complete."""
 
     answer: Answer
     complete_at: float
@@ -321,7 +321,7 @@ def cut_answers(dialect: Dialect[Any]) -> st.SearchStrategy[CutAnswer]:
     """A strategy for answers (``CutAnswer``) that are cut off, anywhere or not at all.
 
     ``dialect`` and the errors are those of ``answers``. A decoder may call an answer complete only
-    where ``complete`` is true, whatever else it makes of what came.
+    where ``complete`` is true, whatever else it makes of the bytes.
     """
 
     def cut(sent: _Sent) -> st.SearchStrategy[CutAnswer]:

@@ -112,7 +112,7 @@ class _Run:
     def _smallest(
         self, data: bytes, fails: Callable[[bytes], object], rule: Rule | None = None
     ) -> bytes:
-        """A smaller stream that fails too, and is about no rules that this one is not about."""
+        """A smaller stream that fails too, and is about no other rules than this one."""
         subjects = rules_of(data)
 
         def fails_too(smaller: bytes) -> bool:

@@ -74,7 +74,7 @@ class Driver:
     def read(self, chunks: list[bytes], eof: bool = True) -> Outcome:
         """Feed a new decoder with these chunks, and with the end of the stream unless not ``eof``.
 
-        What the decoder raises is in the outcome.
+        An exception of the decoder is in the outcome.
         """
         events: list[Event] = []
         try:
@@ -103,7 +103,7 @@ class Driver:
 
 
 class _NoEvents(TypeError):
-    """What a decoder returned is no iterable of events."""
+    """A decoder returned something other than an iterable of events."""
 
 
 def _as_events(returned: Iterable[Any]) -> list[Event]:
@@ -124,7 +124,7 @@ def _as_event(item: Any) -> Event:
                 f"{type(item).__name__}"
             ) from None
         event, data, id = item
-    # What the stream did not set is None for some.
+    # Some decoders have None for what the stream did not set.
     values: Event = ("message" if event is None else event, data or "", id or "")
     for value in values:
         if not isinstance(value, str):

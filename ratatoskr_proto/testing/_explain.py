@@ -40,7 +40,7 @@ def explain(data: bytes, *, file: TextIO | None = None) -> str:
 
 
 def _meaning(line: str, interpreter: Interpreter) -> str:
-    """What a line does to an interpreter, which takes it then."""
+    """What a line does to an interpreter, which then processes it."""
     has_data = bool(interpreter.data_buffer)
     event = interpreter.process_line(line)
     if line == "":

@@ -19,8 +19,8 @@ def run_patiently(run: Callable[[], Result], progress: Callable[[], int], second
     """Return what ``run`` returns. Raises what it raises.
 
     Raises Hung if ``progress()`` stays the same for so many seconds, or a little longer. For that
-    it runs in a thread of its own: nothing can stop code that never returns, so the thread is left
-    behind then, and does not keep the process alive.
+    it runs in a thread of its own: nothing can stop code that never returns, so the thread is
+    abandoned then, and does not keep the process alive.
     """
     results: list[Result] = []
     errors: list[BaseException] = []

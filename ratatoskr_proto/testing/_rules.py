@@ -282,7 +282,7 @@ RULES = (
     ),
 )
 
-# For any stream that is read right in one chunk.
+# For any stream that is read correctly in one chunk.
 _ANYWHERE = '9.2.6: "reading everything line by line", however it was cut on its way'
 CUT_RULES = (
     Rule("A leading BOM may be cut", _ANYWHERE, _has(rb"\A\xef\xbb\xbf")),

@@ -18,7 +18,7 @@ def _field(name: str, value: str) -> bytes:
     return f"{name}: {value}".encode()
 
 
-# As few draws a block as possible, since each takes time.
+# As few draws per block as possible, since each takes time.
 _data = st.builds(_field, st.just("data"), _text)
 _others = st.lists(
     st.sampled_from(LINES) | st.builds(_field, st.sampled_from(["id", "event", "", "a"]), _text),
@@ -93,7 +93,7 @@ def hostile_bytes(*, min_size: int = 0, max_size: int | None = None) -> st.Searc
     ends = st.sampled_from([*LINE_ENDS, *[line_end * 2 for line_end in LINE_ENDS]])
     pieces = st.builds(bytes.__add__, lines, ends) | st.sampled_from([*FRAGMENTS, *LINE_ENDS])
     return st.one_of(
-        # No piece is empty, so as many pieces as bytes are wanted are enough.
+        # No piece is empty, so as many pieces as bytes wanted are enough.
         st.lists(pieces, min_size=min_size, max_size=max_size).map(
             lambda chosen: b"".join(chosen)[:max_size]
         ),

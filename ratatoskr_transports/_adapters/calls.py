@@ -1,8 +1,8 @@
-"""What a call of an adapter's function asks for, the same for all of them.
+"""The arguments of an adapter's functions, the same for all adapters.
 
 The functions of all adapters check their arguments here, in one order: the request, the id to
-resume after, how to reconnect, the options of the stream. What a library says of the request comes
-last.
+resume after, how to reconnect, the options of the stream. The library's own checks of the request
+come last.
 """
 
 from __future__ import annotations
@@ -108,9 +108,9 @@ class Call:
         check_options(function, options, known_options)
 
     def requests(self) -> list[Request]:
-        """Each kind of request that is to be sent, to be checked before any is.
+        """One request of each kind that may be sent, to be checked before any is sent.
 
-        Headers that a function is to return are not among it, since they are not known yet.
+        Headers that a function will return are left out, since they are not known yet.
         """
         fixed = self._fixed or []
         requests = [self._request(fixed, None)]
@@ -120,9 +120,9 @@ class Call:
 
     def next_request(self, last_event_id: str | None) -> Request | None:
         """Return the request of the next connection: the first one for None, else one that resumes
-        after this event. Return None if the id is one that no request can carry.
+        after this event. Return None if no request can carry the id.
 
-        Raises what the function for the headers does, or their check.
+        Raises any exception of the function for the headers, and of the check of its result.
         """
         try:
             _last_event_id_header(last_event_id or "")

@@ -1,4 +1,4 @@
-"""Letting a library close a connection to the end, however often its task is cancelled meanwhile.
+"""Lets a library finish closing a connection, however often its task is cancelled meanwhile.
 
 httpcore shields its closing from cancel scopes, but not from ``Task.cancel()``. A second one, while
 it still reacts to the first, would leave the connection in the pool, in use for ever.
@@ -16,11 +16,11 @@ T = TypeVar("T")
 
 @types.coroutine
 def to_the_end(awaitable: Awaitable[T], *, shielded: bool = False) -> Generator[Any, Any, T]:
-    """Await something that lets itself be cancelled by ``Task.cancel()`` once, or, if it is
-    ``shielded``, not at all.
+    """Await something that ``Task.cancel()`` can cancel once, or, if it is ``shielded``, not at
+    all.
 
-    Whatever it does from then on comes to its end, and then the cancellation comes through. On
-    event loops other than that of asyncio this is an ``await`` and no more.
+    From then on it runs to its end, and only then is CancelledError raised. On event loops other
+    than that of asyncio this is a plain ``await``.
     """
     steps = awaitable.__await__()
     cancellation: asyncio.CancelledError | None = None  # one that was held back
@@ -53,5 +53,5 @@ def to_the_end(awaitable: Awaitable[T], *, shielded: bool = False) -> Generator[
 
 
 def _by_task(cancellation: asyncio.CancelledError) -> bool:
-    """Whether it comes of ``Task.cancel()``: cancel scopes of anyio name themselves."""
+    """Whether ``Task.cancel()`` raised it: cancel scopes of anyio name themselves."""
     return not str(cancellation).startswith("Cancelled via cancel scope")

@@ -1,6 +1,6 @@
-"""Opening a stream over a connection of our own, the same for every async library.
+"""Opens a stream over a connection of our own, in the same way for every async library.
 
-The part of a library is a ``Connection`` and how to make one; ``H11Transport`` does the rest.
+Each library brings a ``Connection`` and a way to make one; ``H11Transport`` does the rest.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Connection(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Close at once, without a word to the peer."""
+        """Close at once, without telling the peer."""
         ...
 
     async def run_while(
@@ -62,7 +62,7 @@ Connect = Callable[[str, int, ssl.SSLContext | None, float | None], Awaitable[Co
 
 
 class BareSource:
-    """A body that is all that comes over a connection."""
+    """A body that is all the bytes of a connection."""
 
     def __init__(self, connection: Connection, read_timeout: float | None) -> None:
         self._connection = connection
@@ -164,7 +164,9 @@ class H11Body(AsyncBody):
         return self._body.popleft()
 
     async def _read(self, received: Awaitable[bytes]) -> None:
-        """Hand bytes from the connection to the exchange, and losses; let a TimeoutError out."""
+        """Hand the bytes of the connection, or its loss, to the exchange; let a TimeoutError
+        through.
+        """
         try:
             data = await received
         except TimeoutError:
@@ -257,7 +259,7 @@ T = TypeVar("T")
 
 
 def _as_function(method: Callable[P, T]) -> Callable[P, T]:
-    """Have errors of calling a method name it as the function that an adapter makes of it."""
+    """Make errors of calling a method name the function that an adapter makes of it."""
     method.__qualname__ = method.__name__
     return quiet_refusals(method)
 

@@ -39,7 +39,7 @@ B = TypeVar("B", bound=HttpBody)
 
 
 def _content_of(response: Any) -> bytes | None:
-    """The content of a response that was read already, None of one that was not."""
+    """The content of a response that was read already, None if it was not."""
     try:
         content: bytes = response.content
     except RuntimeError:  # ResponseNotRead
@@ -127,8 +127,8 @@ class _HttpxOpener:
             _build(client, request)
 
     def _prepare(self, last_event_id: str | None) -> bool:
-        """Build the next request; return whether there can be one. There cannot with an id that no
-        header can carry, nor if the client has been given a cookie that cannot be sent.
+        """Build the next request; return whether there can be one. There cannot be one with an id
+        that no header can carry, or if the client has been given a cookie that cannot be sent.
         """
         request = self._call.next_request(last_event_id)
         if request is None:
@@ -142,7 +142,9 @@ class _HttpxOpener:
         return True
 
     def _not_sent(self, error: Exception) -> Refused:
-        """What an exception of sending means; raise it unless it is one of a connection."""
+        """Return the failure that an exception of sending means; raise it if it is not one of a
+        connection.
+        """
         failure = failure_of(error)
         if failure is None:
             raise error
@@ -236,7 +238,7 @@ class _ErrorBody:
         self._end = time.monotonic() + ERROR_BODY_SECONDS
 
     def wants_more_after(self, data: bytes) -> bool:
-        """Take bytes; return whether more of them are of use."""
+        """Take bytes; return whether more are needed."""
         self._start += self._inflater.start_of(data, MAX_ERROR_BODY)
         in_time = time.monotonic() < self._end
         return bool(data) and in_time and len(self._start) < MAX_ERROR_BODY
@@ -260,7 +262,7 @@ class _OfResponse(HttpBody):
             self.content_encoding = self.headers.get("content-encoding", "")
 
     def refusal(self, any_media_type: bool) -> str | None:
-        """The reason for which it is no event stream, None if it is one."""
+        """The reason why it is not an event stream, None if it is one."""
         headers = dict(self.headers)
         if self._content is not None:  # httpx has undone whatever coding there was
             headers.pop("content-encoding", None)

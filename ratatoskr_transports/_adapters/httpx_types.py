@@ -1,7 +1,7 @@
-"""What the functions for httpx and httpx2 are given: clients, URLs and responses.
+"""The types that the functions for httpx and httpx2 take: clients, URLs and responses.
 
-Neither library is imported for it. To a type checker, a union with one that is not installed would
-be ``Any``, so the types here say what is used of either.
+Neither library is imported for them. To a type checker, a union with one that is not installed
+would be ``Any``, so the types here name the attributes that are used of either.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Client(Protocol):
 def is_a(value: object, name: str) -> bool:
     """Whether a value is an instance of the class of this name in httpx or httpx2."""
     for each in type(value).__mro__:
-        # The generation that it is of is loaded; the other one need not be there.
+        # The library that it comes from is loaded; the other one need not be installed.
         library = sys.modules.get(each.__module__.partition(".")[0])
         if library is not None and library.__name__ in ("httpx", "httpx2"):
             return isinstance(value, getattr(library, name))
@@ -64,7 +64,7 @@ def is_a(value: object, name: str) -> bool:
 
 
 def text_of(url: Any) -> Any:
-    """The text of a URL of the library; anything else as it is."""
+    """The text of a URL of the library; anything else unchanged."""
     return str(url) if is_a(url, "URL") else url
 
 

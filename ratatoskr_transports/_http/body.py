@@ -15,7 +15,7 @@ from ratatoskr_proto import RatatoskrError, SseConnectionDropped
 
 _PIECE = 65536
 _UNDONE = ("", "gzip", "x-gzip", "deflate")
-# The other codings of the registry of HTTP. Bytes of these must not pass as they are.
+# The other codings of the registry of HTTP. Bytes in one of these must not pass unchanged.
 _NOT_UNDONE = "aes128gcm br compress dcb dcz exi pack200-gzip x-compress zstd"
 _CODINGS = frozenset([*_UNDONE, *_NOT_UNDONE.split()]) - {""}
 _GZIP = 16 + zlib.MAX_WBITS
@@ -34,14 +34,14 @@ ItemT_co = TypeVar("ItemT_co", covariant=True)
 
 
 class Decoder(Protocol[ItemT_co]):
-    """What turns a body into items: a ``TurnDecoder``, an ``EventStreamDecoder``, or your own."""
+    """Turns a body into items: a ``TurnDecoder``, an ``EventStreamDecoder``, or your own."""
 
     def receive_data(self, chunk: bytes, /) -> Sequence[ItemT_co]:
         """Take the next bytes of the body and return the items that they complete."""
         ...
 
     def receive_eof(self, reason: str, /) -> Sequence[ItemT_co]:
-        """Take the reason for which the body ended and return the last items.
+        """Take the reason why the body ended and return the last items.
 
         ``reason`` is ``"end of stream"`` or another word of docs/errors.md.
         """
@@ -64,7 +64,7 @@ def can_undo(content_encoding: str) -> bool:
 
 
 def _coding(content_encoding: str) -> str:
-    """The one coding to be undone, ``""`` if there is none; several are one that nobody knows.
+    """The one coding to be undone, ``""`` if there is none; several count as one that nobody knows.
 
     As in browsers, a coding that HTTP does not have changes nothing: `none` and `utf-8` are known
     ways to tell a framework not to compress.
@@ -74,7 +74,9 @@ def _coding(content_encoding: str) -> str:
 
 
 class Inflater:
-    """Undoes a content coding in pieces of at most 64 KiB; unknown codings pass as they are."""
+    """Undoes a content coding in pieces of at most 64 KiB; bytes in an unknown coding pass
+    unchanged.
+    """
 
     def __init__(self, content_encoding: str) -> None:
         self._coding = _coding(content_encoding) if can_undo(content_encoding) else ""

@@ -32,7 +32,7 @@ _BODY_METHODS = (b"POST", b"PUT", b"PATCH")
 class HttpExchange:
     """Sends one request and reads its response up to the end of the body.
 
-    ``end`` (str or None) is the reason for which the body ended; ``failure`` (SseConnectFailed or
+    ``end`` (str or None) is the reason why the body ended; ``failure`` (SseConnectFailed or
     None) says why there is no event stream. In the end one of them is set.
     """
 
@@ -132,7 +132,7 @@ class HttpExchange:
         return body
 
     def receive_eof(self, reason: str) -> list[bytes]:
-        """Take the reason for which no more bytes will come, ``"end of stream"`` if the peer ended
+        """Take the reason why no more bytes will come, ``"end of stream"`` if the peer ended
         the connection. Not to be called once ``finished``.
         """
         self._at_eof = True

@@ -32,7 +32,7 @@ def read_headers(raw: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
 def refusal(
     status: int, headers: Mapping[str, str], url: str, *, any_media_type: bool = False
 ) -> str | None:
-    """Return the reason for which a response is no event stream, None if it is one.
+    """Return the reason why a response is not an event stream, None if it is one.
 
     ``url`` is that of the request. The standard, section 9.2 "Processing model": the status is 200
     and the media type text/event-stream, whatever its parameters. ``any_media_type`` takes a 200 of

@@ -96,7 +96,7 @@ REASONS: dict[str, Words | None] = {
 # They name their exceptions as the first generation did.
 _FIRST_GENERATION = {"httpx2": "httpx", "httpcore2": "httpcore"}
 
-# What can keep a connection from being made, and is more than "unreachable".
+# What can keep a connection from being made, where there is a more exact word than "unreachable".
 _WORDS_OF_CONNECTING = ("dns", "refused", "tls", "connect timeout", "closed")
 
 # Where a library tells faults apart by its message alone. Tests over real connections fail if a
@@ -164,13 +164,15 @@ def _word(words: Words | None, opening: bool) -> str | None:
 
 
 def _connecting_word(error: BaseException) -> str | None:
-    """What kept a connection from being made, if this exception knows it."""
+    """The word for what kept a connection from being made, if this exception tells."""
     word = _word(_words(type(error)), opening=True)
     return word if word in _WORDS_OF_CONNECTING else None
 
 
 def _loss(error: BaseException, opening: bool) -> str | None:
-    """What an exception that a library calls a breach of the protocol really was, if not that."""
+    """The word for what really happened where a library speaks of a breach of the protocol, if that
+    was something else.
+    """
     for argument in error.args:
         if not isinstance(argument, str):  # it may be an event or an error of h2
             return _word(_words(type(argument)), opening)

@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 def quiet_refusals(function: Callable[P, T]) -> Callable[P, T]:
-    """Let TypeErrors and ValueErrors out without the frames that hold the arguments."""
+    """Let TypeError and ValueError through without the frames that hold the arguments."""
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -83,7 +83,7 @@ class SseExchange(Generic[ItemT]):
                 raise TypeError(f"decoder must have {name}, see ratatoskr_transports.Decoder")
         self._http = HttpExchange(method, url, headers, bytes(body))
         self._done = False
-        # What was handed over and is not taken apart yet, and why no more of it will come.
+        # The bytes that were handed over and are not parsed yet, and why no more will come.
         self._received: deque[memoryview] = deque()
         self._end: str | None = None
         # The body as it came, and the pieces that it stands for.
@@ -195,7 +195,7 @@ class SseExchange(Generic[ItemT]):
         return items
 
     def _next_pieces(self) -> Iterator[bytes]:
-        """Yield pieces of the body, in all 64 KiB at most, out of as many bytes at most."""
+        """Yield pieces of the body, at most 64 KiB in all, from at most as many received bytes."""
         pieces_left = received_left = _PIECE
         while True:
             piece = self._held or self._next_piece()
@@ -223,7 +223,7 @@ class SseExchange(Generic[ItemT]):
             self._pieces = self._body.pieces(self._raw.popleft())
 
     def _take_apart(self, size: int) -> int:
-        """Hand over so many bytes of those received, or fewer, to HTTP; return how many."""
+        """Hand at most so many of the received bytes to HTTP; return how many."""
         data = self._received.popleft()
         if len(data) > size:
             self._received.appendleft(data[size:])
@@ -253,7 +253,7 @@ class SseExchange(Generic[ItemT]):
         return [*self._body.finish(reason)]
 
     def _drop(self) -> None:
-        """Forget what was handed over and is of no use any more."""
+        """Drop the bytes that were handed over and are no longer needed."""
         self._received.clear()
         self._raw.clear()
         self._pieces = iter(())

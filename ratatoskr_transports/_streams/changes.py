@@ -18,7 +18,7 @@ class Change(NamedTuple):
 class ChangesDecoder:
     """An ``EventStreamDecoder`` whose items include each ``Change``, in its place.
 
-    It is fed line by line, since a decoder says what the id is and not where that stood.
+    It is fed line by line, since a decoder tells what the id is, but not where it stood.
     """
 
     def __init__(self, decoder: EventStreamDecoder, retry_ms: int | None) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 async def checkpoint() -> None:
     """Let the event loop run once, if it is that of asyncio or of trio; else return at once.
 
-    The library is found among the modules that are loaded: a program that runs on it has it.
+    The library is found among the modules that are loaded: a program that runs on it has loaded it.
     """
     trio = sys.modules.get("trio")
     if trio is not None and trio.lowlevel.in_trio_task():

@@ -1,8 +1,8 @@
 """Between the bytes of a body and whoever iterates over a stream: no I/O.
 
-A cursor knows what has been handed out, and whether the stream is over or broken. So an iterator is
-only: take the next item; if there is none, decode the next piece of the body; if there is no piece
-either, read more.
+A cursor knows what has been handed out, and whether the stream is over or broken. So an iterator
+only has to take the next item; if there is none, decode the next piece of the body; and if there is
+no piece either, read more.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Changed: TypeAlias = Callable[[str, int | None], object]
 
 
 class _Over:
-    """The only value of its kind: the stream is over, and well."""
+    """The type of ``OVER``: the stream has ended well."""
 
 
 OVER: Final = _Over()
@@ -105,7 +105,7 @@ class Cursor(ABC, Generic[D]):
     @property
     @abstractmethod
     def last_event_id_to_send(self) -> str | None:
-        """What to send as ``Last-Event-ID`` to resume here, None if nobody could."""
+        """What to send as ``Last-Event-ID`` to resume here, None if that is impossible."""
 
     def has_progressed(self) -> bool:
         """Whether something new has been handed out since this was asked before."""
@@ -202,7 +202,7 @@ class Cursor(ABC, Generic[D]):
         self.loss = None
 
     def end(self) -> None:
-        """End the stream, and well."""
+        """End the stream well."""
         self.loss = None
         self._over = True
 
@@ -347,14 +347,14 @@ class EventCursor(Cursor[EventStreamDecoder | ChangesDecoder]):
         self.start_body(self._content_encoding)
 
     def take(self) -> Any:
-        """As the base has it. An id may also come without an event, once all before is out."""
+        """As in ``Cursor``. An id may also come without an event, once all before is out."""
         item = super().take()
         if item is None and self._decoder.last_event_id != self.last_event_id:
             self._bare_id = (self.last, self._decoder.last_event_id)
         return item
 
     def resume(self) -> None:
-        """As the base has it."""
+        """As in ``Cursor``."""
         super().resume()
         self.ended_mid_event = False
 

@@ -45,7 +45,7 @@ class _Stream(Generic[SourceT, OpeningT, CursorT]):
         self._cursor = cursor
         self._event_timeout = check_seconds("event_timeout", event_timeout)
         self._timed: Any = None  # the event since which time is counted
-        self._waited = 0.0  # seconds spent in reading since then, without the read that is going on
+        self._waited = 0.0  # seconds spent in reading since then, without the read in progress
         self._started = 0.0  # when that began
         self._entered = False
         self._busy = False
@@ -88,12 +88,12 @@ class _Stream(Generic[SourceT, OpeningT, CursorT]):
         self._cursor.start_body(body.content_encoding)
 
     def _note_refused(self, refused: Refused | None) -> None:
-        """Keep the head of a response that there was in place of a stream."""
+        """Keep the head of a response that was not a stream."""
         if refused is not None:
             self._status = getattr(refused.error, "status", None)
             self._headers = refused.headers
 
-    # The time without an event: what passes in `_next`, but for the reconnecting in it.
+    # The time without an event: what passes in `_next`, except for reconnecting.
 
     def _start_time(self) -> None:
         if self._cursor.last is not self._timed:  # an event has been handed out meanwhile

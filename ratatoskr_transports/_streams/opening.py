@@ -44,7 +44,7 @@ class _Opening:
 
     def __init__(self, reconnecting: Reconnecting) -> None:
         self.reconnects = 0
-        self.refused: Refused | None = None  # what there was in place of a stream
+        self.refused: Refused | None = None  # the response that was not a stream
         self._how = reconnecting
         self._reconnector = Reconnector(reconnecting.policy)
         self._loss: SseConnectionDropped | None = None  # how the last connection ended

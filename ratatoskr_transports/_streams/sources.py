@@ -1,4 +1,4 @@
-"""Where the bytes of a stream come from, and how an adapter opens that."""
+"""Where the bytes of a stream come from, and how an adapter opens a stream."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class SourceLost(Exception):
 
     ``reason`` (str) starts with a word of docs/errors.md, such as ``"reset"`` or ``"cut body"``,
     and the stream raises ``SseConnectionDropped`` with it; ``"end of stream"`` is the same as
-    returning ``b""``. Raises TypeError if it is not a str, ValueError if it starts otherwise.
+    returning ``b""``. Raises TypeError if it is not a str, ValueError if it does not start with
+    such a word.
     """
 
     def __init__(self, reason: str) -> None:
@@ -66,15 +67,15 @@ class HttpBody:
 
 
 class AsyncBody(HttpBody, ABC):
-    """Such a body, for async code."""
+    """An ``HttpBody`` for async code."""
 
     @abstractmethod
     def receive(self) -> Awaitable[bytes]:
-        """As ``Source`` has it."""
+        """As in ``Source``."""
 
     @abstractmethod
     async def aclose(self) -> None:
-        """As ``Source`` has it."""
+        """As in ``Source``."""
 
     async def drain(self) -> None:
         """Read the end of the body if it comes at once, so that the connection can be reused."""
@@ -82,19 +83,21 @@ class AsyncBody(HttpBody, ABC):
 
 
 class SyncBody(HttpBody, ABC):
-    """Such a body, for sync code."""
+    """An ``HttpBody`` for sync code."""
 
     @abstractmethod
     def receive(self) -> bytes:
-        """As ``SyncSource`` has it."""
+        """As in ``SyncSource``."""
 
     @abstractmethod
     def close(self) -> None:
-        """As ``SyncSource`` has it."""
+        """As in ``SyncSource``."""
 
 
 class Refused(NamedTuple):
-    """What an adapter gives if there is no stream: why, and the headers of the response, if any."""
+    """What an adapter returns if there is no stream: why not, and the headers of the response, if
+    any.
+    """
 
     error: RatatoskrError
     headers: Mapping[str, str] = NO_HEADERS

@@ -82,8 +82,8 @@ class _EventView:
 
     @property
     def ended_mid_event(self) -> bool:
-        """Whether the body has ended within an event, which lacks its blank line at least and was
-        not handed out (bool).
+        """Whether the body ended in the middle of an event, which lacks at least its blank line and
+        was not handed out (bool).
         """
         return self._cursor.ended_mid_event
 
@@ -93,8 +93,8 @@ class _EventView:
         one before it and before the one after it is handed out.
 
         ``retry_ms`` is in milliseconds, None if there has been none. An id that comes with an event
-        is that of the event. What ``changed`` raises closes the stream and comes through. Raises
-        RuntimeError once the stream is being read.
+        is that of the event. An exception of ``changed`` closes the stream and comes through.
+        Raises RuntimeError once the stream is being read.
         """
         self._cursor.watch(changed)
 

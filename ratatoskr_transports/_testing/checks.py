@@ -128,7 +128,7 @@ async def _asks_for_what_it_was_told(client: Client) -> None:
     request_head, _, body = client.visit.request.partition(b"\r\n\r\n")
     lines = [line.lower() for line in request_head.split(b"\r\n")]
     require(lines[0].startswith(b"post "), "the method is not POST")
-    require(b"accept: text/event-stream" in lines, "the header Accept: text/event-stream misses")
+    require(b"accept: text/event-stream" in lines, "no header Accept: text/event-stream")
     require(body.startswith(b"{") and json.loads(body) == MESSAGE, "the body is not the JSON")
 
 
