@@ -46,7 +46,7 @@ for path, page in pages.items():
         if not target.exists():
             faults.append(f"{where} leads to {link}, which is not there")
         elif target in pages and unquote(url.fragment) not in pages[target].anchors:
-            faults.append(f"{where} leads to {link}, and there is no such place")
+            faults.append(f"{where} leads to {link}, and that anchor does not exist")
 for style in site.rglob("*.css"):
     if "url(http" in (text := style.read_text(encoding="utf-8")) or "url(//" in text:
         faults.append(f"{style.relative_to(site)} loads from elsewhere")

@@ -26,7 +26,7 @@ FEW_ROUNDS = 11
 
 
 def show(results: Results) -> None:
-    """Print the tables and what is to be said besides."""
+    """Print the tables and the remarks."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=WIDTH)
@@ -38,7 +38,7 @@ def show(results: Results) -> None:
             console.print(line, markup=False)
     console.print()
     if results.rounds < FEW_ROUNDS:
-        console.print(f"Only {results.rounds} rounds: take the figures for a try.", markup=False)
+        console.print(f"Only {results.rounds} rounds: the figures are a first try.", markup=False)
     for line in remarks(results):
         console.print(line, markup=False)
 

@@ -2,11 +2,11 @@
 
 A cell is one stream, cut in one way, and its readers. Within a cell the readers follow each other
 at once, and only times of one round are ever divided by each other. A figure is the median of those
-ratios, its spread their quartiles. Cells and readers come in another order each round, by chance
-but the same in every run: in a fixed order, one reader always pays for what another left behind.
+ratios, its spread their quartiles. Cells and readers come in another order each round, random but
+the same in every run: in a fixed order, one reader always pays for what another left in memory.
 
 The clock is ``time.process_time``, the CPU time of this process: all that is measured with it runs
-in one thread, and other processes show in it less than on the wall. The first round warms up and
+in one thread, and other processes affect it less than wall time. The first round warms up and
 does not count; a reader that needs more than ``SLOW`` seconds there is stopped, named, and not run
 again. The garbage collector runs, as in any program; what was there before is frozen, so that
 nobody pays for the modules of others.
@@ -154,7 +154,7 @@ def run_rounds(
 
 
 def describe(error: Exception) -> str:
-    """What is said of a reader that raised."""
+    """The note on a reader that raised."""
     if isinstance(error, TooSlow):
         return f"{FAILED}, {error}"
     return f"{FAILED}: {type(error).__name__}: {error}"[:120]

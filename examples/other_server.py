@@ -27,7 +27,7 @@ async def main(url: str, last_event_id: str = "") -> bool:
                         print(f"{item.id!r} {item.event!r} {item.data!r}", flush=True)
         except RatatoskrError as error:
             ended = repr(error)
-    print(f"[{ended}] go on from {stream.last_event_id!r}")
+    print(f"[{ended}] resume from {stream.last_event_id!r}")
     return ended == "end of stream"
 
 

@@ -1,1 +1,1 @@
-"""Ratatoskr's presenters: the command line and what it is made of."""
+"""Ratatoskr's presenters: the command line, the terminal app and the demo server."""

@@ -1,4 +1,4 @@
-"""Opening streams over any of the transports, as the command line and the app do it."""
+"""Opens streams over any of the transports, for the command line and the app."""
 
 from __future__ import annotations
 
@@ -101,9 +101,9 @@ class Connector:
         return open_stream(*args, **options)
 
     def _httpx_client(self) -> Any:
-        """The client, made when it is first needed: that takes long, as reading certificates does.
+        """The client, made when it is first needed, since reading certificates takes long.
 
-        Raises ValueError for a proxy that cannot be used; the message repeats none of it.
+        Raises ValueError for a proxy that cannot be used; the message repeats nothing of it.
         """
         if self._client is None:
             import httpx

@@ -54,7 +54,7 @@ _logger = logging.getLogger(__name__)
 
 
 class _Task(NamedTuple):
-    """What to send to one client, and after which of its frames to begin."""
+    """What to send to one client, and after which frame to start."""
 
     dialect: str
     script: Script
@@ -94,7 +94,7 @@ class DemoServer:
             raise failure
 
     async def _serve(self, stream: anyio.abc.SocketStream) -> None:
-        """Serve one connection. Whatever happens to it, the others go on."""
+        """Serve one connection. Whatever happens to it, the others continue."""
         try:
             async with stream:
                 connection = Connection(stream)
@@ -136,7 +136,7 @@ class DemoServer:
         return connection.next_request()
 
     def _understand(self, request: Request, path: str, query: str) -> _Task:
-        """What a request asks for. Raises BadRequest."""
+        """Return what a request asks for. Raises BadRequest."""
         dialect = dialect_at(path)
         recording = self._script.recording
         if dialect is None and recording is None:
@@ -159,7 +159,7 @@ class DemoServer:
         return _Task(dialect, script, answer)
 
     def _script_for(self, request: Request, query: str, dialect: str, *, strict: bool) -> Script:
-        """The script with what a request changes. Raises BadRequest."""
+        """The script with the changes of a request. Raises BadRequest."""
         header = request.headers.get("x-fault")
         try:
             parameters = parse_qsl(query, keep_blank_values=True)
@@ -238,7 +238,7 @@ async def _stream(connection: Connection, answer: Answer, script: Script, after:
     faults, last = script.faults, answer.frames
     at = faults.at or max(1, last // 2)
     if after and after + 1 == at:
-        at = 0  # the fault has happened already, and now the turn goes on
+        at = 0  # the fault has happened already, and now the turn continues
     pace = max(script.pace, SLOW_SECONDS if "slow" in faults else 0.0)
     encoder = answer.new_encoder()
     start = anyio.current_time()

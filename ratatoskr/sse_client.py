@@ -1,4 +1,4 @@
-"""All that an asyncio program needs to read turns over httpx.
+"""Everything that an asyncio program needs to read turns over httpx.
 
     from ratatoskr.sse_client import stream_turn
 

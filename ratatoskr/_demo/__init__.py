@@ -1,1 +1,1 @@
-"""What the demo server answers."""
+"""The answers of the demo server."""

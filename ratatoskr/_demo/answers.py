@@ -1,6 +1,7 @@
-"""The answers of mimir, the agent of the demo server: long, with all that makes a client stumble.
+"""The answers of mimir, the agent of the demo server: long, with everything that makes a client
+stumble.
 
-An answer is made frame by frame as it is sent, so a turn is resumed at any place, and one of a
+An answer is made frame by frame as it is sent, so a turn can be resumed anywhere, and one of a
 million frames takes no memory.
 """
 
@@ -32,7 +33,7 @@ class Prompt(NamedTuple):
     """What to answer, and how long to talk.
 
     ``text`` is the whole text of the answer, None for mimir's own words, in answer to ``message``.
-    ``events`` (int) is how many frames the answer has, if it can have so many: a piece of a
+    ``events`` (int) is how many frames the answer has, if it can have so many: each piece of a
     ``text`` has at least one character. None means 1100, or with a ``text`` pieces of four.
     """
 
@@ -77,8 +78,8 @@ class Answer:
         return len(frames) - bool(thought) - 1
 
     def _count_texts(self, besides: int) -> int:
-        """The number of pieces of text that, with ``besides`` other frames, makes as many frames
-        as were asked for.
+        """The number of pieces of text that, with ``besides`` other frames, make as many frames as
+        were asked for.
         """
         text, events = self._prompt.text, self._prompt.events
         if text is None:

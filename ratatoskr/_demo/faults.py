@@ -20,9 +20,9 @@ _LARGEST = 10**9
 class NamedFault(NamedTuple):
     """A fault as the help shows it: ``does`` (str) says what happens.
 
-    ``dialects`` are those that have it, None for all. ``values`` are the numbers that it takes, if
-    it takes one; the help shows it as ``value``. ``anywhere`` says that it happens at no frame in
-    particular. ``alias`` is its older name.
+    ``dialects`` are those where it exists, None for all. ``values`` are the numbers that it takes,
+    if it takes one; the help shows it as ``value``. ``anywhere`` says that it happens at no frame
+    in particular. ``alias`` is its older name.
     """
 
     name: str
@@ -39,7 +39,7 @@ class NamedFault(NamedTuple):
         return f"{self.name}={self.value}" if self.value else self.name
 
 
-# Those that hurt people most come first.
+# The most harmful ones come first.
 FAULTS = (
     NamedFault("ends-early", "the body ends well, in mid-answer", alias="no-done"),
     NamedFault("cut-at-frame", "the connection ends in mid-answer, after a whole frame"),
@@ -85,16 +85,16 @@ FAULT_WORDS = {*_BY_NAME, "at", "times", "id"}  # what may stand before the "=" 
 class Faults:
     """A set of faults, and where and how often they happen.
 
-    ``at`` (int | None) is the number of the frame at which those happen that happen at one, None
-    for the middle of the answer. ``times`` (int) is the number of requests that they happen to,
-    0 for all.
+    ``at`` (int | None) is the number of the frame at which faults of a single frame happen, None
+    for the middle of the answer. ``times`` (int) is the number of requests that they happen to, 0
+    for all.
     """
 
     def __init__(self, specs: str | Iterable[str] = (), at: int | None = None) -> None:
         """``specs`` are faults as ``--fault`` takes them: ``NAME``, ``NAME=NUMBER``, ``at=N``,
         ``times=N``, ``id=WORD``, or several with commas between them; a str is one of them.
 
-        Raises ValueError for an unknown fault or a number that it cannot have.
+        Raises ValueError for an unknown fault or a number out of its range.
         """
         self.at = at
         self.times = 0
@@ -185,7 +185,7 @@ class Faults:
         return frame
 
     def end_before(self, seq: int, at: int, sent: int) -> BodyEnd | None:
-        """How the body ends before a frame, after ``sent`` others; None if it goes on."""
+        """How the body ends before a frame, after ``sent`` others; None if it continues."""
         if "drop-every" in self and sent and sent % self.number("drop-every") == 0:
             return BodyEnd.RESET
         if seq == at:

@@ -19,9 +19,10 @@ PATHS = {
     "gemini": f"/v1beta/models/{DEFAULT_MODEL}:streamGenerateContent",
 }
 _DIALECTS = {path: dialect for dialect, path in PATHS.items()}
-# google-genai takes v1 or v1beta, as its version and its options have it.
+# google-genai takes v1 or v1beta, depending on its version and options.
 _GEMINI_PATH = re.compile("/v1(?:alpha|beta)?/models/([^/]+):([a-zA-Z]+)")
-# Where a request of each dialect has the conversation, with what was said last at its end.
+# The key that holds the conversation in a request of each dialect, with the newest message at its
+# end.
 _CONVERSATION = {
     "openai-chat": "messages",
     "openai-responses": "input",
@@ -31,7 +32,7 @@ _CONVERSATION = {
 
 
 class Question(NamedTuple):
-    """What is asked, and of which model: "" if the request does not say."""
+    """The message, and the model that it is for: "" if the request names none."""
 
     message: str
     model: str = ""
@@ -43,7 +44,7 @@ def dialect_at(path: str) -> str | None:
 
 
 def read_question(dialect: str, request: Request, path: str) -> Question:
-    """What the body of a request asks. Raises BadRequest."""
+    """Read the question from the body of a request. Raises BadRequest."""
     try:
         body = json.loads(request.body or b"{}")
         if not isinstance(body, dict):

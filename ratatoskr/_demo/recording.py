@@ -15,7 +15,7 @@ class Recording(NamedTuple):
     """What to send in place of answers.
 
     ``chunks`` are pairs of the seconds since the start and the bytes, which go out in pieces of
-    ``chunk_size`` (None: as they are); ``end`` says how the body ends then.
+    ``chunk_size`` (None: as recorded); ``end`` says how the body ends then.
     """
 
     chunks: tuple[tuple[float, bytes], ...]

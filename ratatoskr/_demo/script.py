@@ -1,4 +1,4 @@
-"""What the demo server does with a request: its script, and what the request changes in it."""
+"""The script of the demo server: what it does with a request, and how a request changes that."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Script:
 
     ``events`` (int) is the number of frames of an answer, by default 1100, or with a ``text`` one
     for each four characters; an answer has at least what its dialect needs. ``pace`` (float) is the
-    time between frames, in seconds. ``text`` (str) is the whole text of the answer, by default long
-    words about a squirrel; ``reasoning`` (str) is what the model thinks before. With a ``model``
-    (str), requests for another model, or for none, are refused.
+    time between frames, in seconds. ``text`` (str) is the whole text of the answer, by default a
+    long talk about a squirrel; ``reasoning`` (str) is what the model thinks first. With a
+    ``model`` (str), requests for another model, or for none, are refused.
 
-    ``recording`` is what every request gets in place of an answer.
+    ``recording`` is sent to every request in place of an answer.
 
     Raises ValueError for a value out of range, and for a text that UTF-8 cannot carry.
     """
@@ -58,7 +58,7 @@ class Script:
 def changed_by_query(
     script: Script, query: Iterable[tuple[str, str]], *, strict: bool
 ) -> tuple[Script, Faults]:
-    """The script with what the query of a request changes, and the faults that the query adds.
+    """The script with the changes in the query of a request, and the faults that the query adds.
 
     Raises ValueError for an invalid value, and with ``strict`` for an unknown parameter; else that
     is left alone, since it may mean something to the server that this one stands in for.

@@ -1,4 +1,4 @@
-"""Naming the encoding of a file that should be UTF-8 and is not."""
+"""Names the encoding of a file that should be UTF-8 and is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guessing the dialect of a stream from its first bytes, for whoever named another one."""
+"""Guesses the dialect of a stream from its first bytes, for users who named another one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class StreamStart:
             self._start += data[: _MAX_START - len(self._start)]
 
     def looks_like(self) -> str | None:
-        """Return the name of a dialect, ``""`` for an event stream that is none of them, and None
+        """Return the name of a dialect, ``""`` for an event stream in none of them, and None
         if there is no frame with data.
         """
         decoder = EventStreamDecoder(flush_unfinished=True)

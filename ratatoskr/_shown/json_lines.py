@@ -25,7 +25,7 @@ class _Envelope(dict[str, Any]):
 
 
 class _OddEnvelope(_Envelope):
-    """One whose text is no JSON to the letter, or not without the white space around it."""
+    """An envelope whose text is not strictly JSON, or only without the white space around it."""
 
     __slots__ = ()
 
@@ -59,7 +59,7 @@ def _no_constant(name: str) -> None:
     raise ValueError
 
 
-# What json.loads does, but for the white space and with half of its overhead.
+# What json.loads does, except for the white space, with half of the overhead.
 _decoder: Any = json.JSONDecoder(parse_float=_finite, parse_constant=_no_constant)
 _scan = _decoder.scan_once  # which the stubs do not know
 

@@ -1,4 +1,4 @@
-"""JSON as people read it: indented, and in colours. Numbers stay as they are written."""
+"""JSON for people to read: indented, and in colours. Numbers stay as they were written."""
 
 from __future__ import annotations
 

@@ -66,11 +66,11 @@ def end_reason(ending: object) -> str:
 
 @contextlib.contextmanager
 def recording_to(path: str | None) -> Iterator[Recorder | None]:
-    """Give the recorder that writes to the file at ``path``, or None if that is None.
+    """Yield the recorder that writes to the file at ``path``, or None if that is None.
 
-    What was in a file stays until the first bytes have come: the recording is begun in a file of
-    its own beside it, which only its owner can read. A device or a pipe is written as it is; a
-    symbolic link to a file is refused, since whoever made it chose where we would write.
+    What was in a file stays until the first bytes have come: the recording starts in a file of its
+    own beside it, which only its owner can read. A device or a pipe is written as it is; a symbolic
+    link to a file is refused, since whoever made it chose where we would write.
 
     Raises RecordingError if the file cannot be written, also from the methods of the recorder.
     """
@@ -112,7 +112,7 @@ def _reworded(path: str) -> Iterator[None]:
 
 
 class _Device:
-    """What exists and is no regular file, such as ``/dev/null`` or a FIFO."""
+    """Anything that exists and is not a regular file, such as ``/dev/null`` or a FIFO."""
 
     def __init__(self, path: str) -> None:
         self._file: IO[str] = open(path, "w", encoding="ascii")  # noqa: SIM115

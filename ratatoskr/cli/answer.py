@@ -12,7 +12,7 @@ _DIM, _NORMAL = "\x1b[2m", "\x1b[0m"
 
 class AnswerWriter:
     """Writes each piece as it comes. Text, reasoning and labels never share a line where stdout and
-    stderr meet; else stdout gets the text and nothing more.
+    stderr meet; else stdout gets only the text.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class AnswerWriter:
         write_stderr(line)
 
     def end(self) -> None:
-        """Write what was kept back, and end the line on a terminal."""
+        """Write the text that was held back, and end the line on a terminal."""
         self._write_reasoning(self._reasoning_halves.rest())
         self._end_reasoning()
         self._write_text(self._text_halves.rest())

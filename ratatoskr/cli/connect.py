@@ -1,4 +1,4 @@
-"""The options with which a command opens a stream."""
+"""The options of the commands that open a stream."""
 
 from __future__ import annotations
 

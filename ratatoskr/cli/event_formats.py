@@ -17,7 +17,7 @@ from .console import write_stdout, write_stdout_json
 
 
 class EventFormat(Protocol):
-    """Writes each thing that comes in a stream."""
+    """Writes each item of a stream."""
 
     def write_frame(
         self, frame: ServerSentEvent, seconds: float | None, *, new_id: bool

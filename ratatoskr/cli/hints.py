@@ -1,4 +1,4 @@
-"""What the command says of a bad end in a line of its own."""
+"""Hints about a bad end, each on a line of its own."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ def media_type_hint(ending: Event | RatatoskrError, stream: Any) -> str:
 
 
 def dialect_hint(ending: Event | RatatoskrError, start: StreamStart, dialect: str) -> str:
-    """Return a line that says which dialect a stream seems to be that could not be understood as
-    this one, or ``""``.
-    """
+    """Return a line that says which other dialect a stream seems to be in, or ``""``."""
     if not isinstance(ending, RatatoskrError) or isinstance(ending, SseConnectFailed):
         return ""
     guess = start.looks_like()

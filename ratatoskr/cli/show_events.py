@@ -23,9 +23,9 @@ _MAX_ID = 200  # characters of an id in a label
 class EventsPrinter:
     """Prints an event stream.
 
-    Stdout gets what ``format`` makes of it. An id and a retry time are printed when they change.
-    With ``only``, nothing but the frames with these event names is printed, and with ``times`` each
-    frame has the seconds since the request.
+    The stream goes to stdout in the ``format``. An id and a retry time are printed when they
+    change. With ``only``, nothing but the frames with these event names is printed, and with
+    ``times`` each frame has the seconds since the request.
 
     Stderr gets a label for each wait for another connection and for a bad end, with ``head`` the
     status and the headers, and with ``summary`` figures at the end, however it comes. The body goes
@@ -110,7 +110,9 @@ class EventsPrinter:
         return exit_code(ending)
 
     def _last_event_id(self) -> str:
-        """The id to resume after, for the end of a label, which has room for ids of turns only."""
+        """The id to resume after, for the end of a label, whose own field only holds ids of
+        turns.
+        """
         return f" last_event_id={self._id[:_MAX_ID]!r}" if self._id else ""
 
     def _seconds(self) -> float | None:

@@ -27,7 +27,7 @@ from .hints import dialect_hint, media_type_hint
 class TurnPrinter:
     """Prints one turn.
 
-    Its text goes to stdout as it is, or with ``lines`` each event as a line of JSON. Each wait for
+    Its text goes to stdout, or with ``lines`` each event as a line of JSON. Each wait for
     another connection, and how the turn ended, is a label on stderr, and so is an event of an
     unknown type where ``unknown`` is set. With ``reasoning`` the model's thinking goes to stderr.
     The body goes to the ``recorder`` too.
@@ -102,7 +102,7 @@ class TurnPrinter:
 
 
 class ExplainingPrinter(TurnPrinter):
-    """As ``TurnPrinter``, and says more of a bad end: the last good id, and what may be wrong.
+    """As ``TurnPrinter``, and says more about a bad end: the last good id, and what may be wrong.
 
     ``dialect`` is the name of the one that the turn is read in.
     """

@@ -1,5 +1,5 @@
-"""Ending by SIGTERM or SIGHUP as by Ctrl-C, so that nothing is left half done: not a recording,
-and not a terminal that shows the app.
+"""Ends on SIGTERM or SIGHUP as on Ctrl-C, so that neither a recording nor the terminal of the app
+is left half done.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def ending_as_by_ctrl_c() -> Iterator[None]:
     """While the block is open, let a signal that would end the process interrupt it as Ctrl-C does;
     after the block, end it by that signal.
 
-    The event loops know how to end by Ctrl-C only. A process that ignores Ctrl-C or the signal is
+    The event loops only know how to end on Ctrl-C. A process that ignores Ctrl-C or the signal is
     left as it is.
     """
     received: list[int] = []

@@ -1,7 +1,7 @@
 """The terminal app: a conversation with a chat server, whose turns are streamed.
 
 What the server says is data: it is shown escaped, and never read as markup. However a turn ends,
-the app goes on.
+the app continues.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
             return
         try:
             line = ending_label(ending)
-        except TypeError:  # an error or a terminal event of somebody else's
+        except TypeError:  # an error or a terminal event of the caller's own
             line = f"[bug] {type(ending).__name__}"
         kind = Kind.END if isinstance(ending, Done) else Kind.ERROR
         self._finish(turn, kind, line, ending)

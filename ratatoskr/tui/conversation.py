@@ -1,4 +1,4 @@
-"""The turns with one server: how they are asked for, and what was said before."""
+"""The turns with one server: how each is asked for, and what was said before."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Conversation:
             self._said.pop()
 
     def _newest(self, characters: int) -> list[Said]:
-        """What was said last, from a message on, as far as it fits."""
+        """The newest messages and answers that fit, starting with a message."""
         kept = 0
         start = len(self._said)
         for number in range(len(self._said) - 1, -1, -1):

@@ -30,7 +30,7 @@ class RecordingNames:
         self._count = count(1)
 
     def next(self) -> str:
-        """The name for one more recording."""
+        """The name of the next recording."""
         return _numbered(self._first, next(self._count))
 
 

@@ -20,8 +20,7 @@ _MAX_LINE = 64 * 1024  # bytes of a line that are decoded at once
 class Frame(NamedTuple):
     """One row: when it came, in seconds, its size in bytes, and what it was.
 
-    ``counts`` says whether an event came of it; the others are what a reader of the answer never
-    sees.
+    ``counts`` says whether it gave an event; a reader of the answer never sees the others.
     """
 
     seconds: float
@@ -69,16 +68,16 @@ class FrameLog:
             self._receive_line(line)
 
     def reconnect(self) -> None:
-        """What comes now is of another connection, and does not continue the bytes before."""
+        """The next bytes are from another connection, and do not continue those before."""
         self._connect(self.last_id)
         self.note("another connection")
 
     def note(self, line: str) -> None:
-        """Add a row that is no frame."""
+        """Add a row that is not a frame."""
         self._add("", line, "", counts=False)
 
     def summary(self) -> str:
-        """What came, in numbers."""
+        """A summary of what came, in numbers."""
         parts = [f"{self.events} events", f"{self.comments} comments", f"{self.skipped} skipped"]
         if self._retry_ms is not None:
             parts.append(f"retry {self._retry_ms} ms")

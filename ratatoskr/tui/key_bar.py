@@ -32,7 +32,7 @@ class KeyBar(Widget):
     """Shows the keys of the screen in their order, as many as there is room for; those that do
     nothing now are dimmed. With more than one row they stand in two columns.
 
-    Unlike Textual's ``Footer`` it is one widget, and draws what changed without making it anew.
+    Unlike Textual's ``Footer`` it is one widget, and redraws only what changed.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"key-bar--name", "key-bar--label", "key-bar--disabled"}

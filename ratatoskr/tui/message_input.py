@@ -54,7 +54,7 @@ class MessageInput(TextArea, inherit_bindings=False):
         self._draft = ""
 
     def remember(self, message: str) -> None:
-        """Have this message recalled later, and begin a new one."""
+        """Keep this message to be recalled later, and start a new one."""
         if not self._sent or self._sent[-1] != message:
             self._sent.append(message)
             del self._sent[:-_MAX_RECALLED]

@@ -19,7 +19,7 @@ from .turns import coalesced
 
 
 class Panes(Vertical):
-    """One of three panes at a time, at first the transcript."""
+    """Shows one of three panes at a time, at first the transcript."""
 
     DEFAULT_CSS = """
     Panes { height: 1fr; }
@@ -91,17 +91,19 @@ class Panes(Vertical):
 
     @property
     def is_searching(self) -> bool:
-        """Whether there is a line to type what to search for."""
+        """Whether the line for typing a search is open."""
         return self._search.display
 
     def open_search(self) -> None:
-        """Let words be typed; Enter finds them in the transcript, which has the focus then."""
+        """Open the line for typing a search; Enter finds the words and moves the focus to the
+        transcript.
+        """
         self.show_transcript()
         self._search.display = True
         self._search.focus()
 
     def close_search(self) -> None:
-        """End the typing."""
+        """Close the line."""
         self._search.display = False
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

@@ -47,7 +47,7 @@ class TurnReader:
         return "".join(self._answer)
 
     def begin(self, turn: StreamedTurn, *, new_answer: bool) -> None:
-        """Let this turn count from now on, and no other that is still being read."""
+        """From now on show only this turn, and no other that is still being read."""
         self._turn = turn
         self._frames.begin()
         if new_answer:

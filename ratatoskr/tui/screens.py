@@ -77,7 +77,7 @@ Esc     goes back"""
 
 
 class MainScreen(Screen[None], inherit_bindings=False):
-    """The screen of an app. Ctrl-C does there what it says, also while text is selected, which
+    """The screen of an app. There Ctrl-C does what the help says even while text is selected, which
     Textual's own screen would copy.
     """
 
@@ -88,7 +88,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
 
 class HelpScreen(ModalScreen[None]):
-    """The keys, and what else there is to know."""
+    """The help: the keys, and notes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,f1,question_mark,q", "dismiss", "Back", key_display="Esc"),

@@ -139,7 +139,7 @@ class Scrollback:
 
     def find(self, words: str, after: Place | None, *, backwards: bool = False) -> Place | None:
         """The place of the next match after a place, or of the last one before it; the search wraps
-        around. Upper and lower case are one. None if nothing matches.
+        around. Case is ignored. None if nothing matches.
         """
         pattern = re.compile(re.escape(words), re.IGNORECASE)
         lines = [line for line in self._lines if not self._is_folded(line)]

@@ -1,4 +1,4 @@
-"""What the app is doing, and what one can do meanwhile."""
+"""What the app is doing, and what the user can do meanwhile."""
 
 from __future__ import annotations
 

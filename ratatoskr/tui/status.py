@@ -22,7 +22,7 @@ _WIDE = 68  # columns that the long form needs
 
 
 class TurnStatus:
-    """Counts what comes of a turn. Times are seconds of ``clock``."""
+    """Counts the bytes and events of a turn. Times are seconds of ``clock``."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -65,8 +65,8 @@ class TurnStatus:
         self.hear()
 
     def resume_point(self, ending: Event | RatatoskrError | None) -> SseId | None:
-        """The id after which the turn that ended so can be resumed: if its connection was lost, or
-        if it was cancelled (None).
+        """The id after which a turn that ended like this can be resumed: if its connection was
+        lost, or if it was cancelled (None).
         """
         if ending is None:
             return self._last_id

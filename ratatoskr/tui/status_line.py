@@ -1,4 +1,4 @@
-"""The line that tells how the turn goes, or what a key did."""
+"""The line that shows how the turn is going, or what a key did."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class StatusLine(Static):
         self._names: Sequence[str] = ()
 
     def show(self, state: str, *, reconnect: bool = False, names: Sequence[str] = ()) -> None:
-        """Show the figures of now, see ``TurnStatus.line``."""
+        """Show the current figures, see ``TurnStatus.line``."""
         self._state, self._reconnect, self._names = state, reconnect, names
         self._draw()
 

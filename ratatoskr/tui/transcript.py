@@ -131,8 +131,8 @@ class Transcript(ScrollView, can_focus=True):
     def _place_at_top(self) -> Place | None:
         """The place that a resize keeps at the top.
 
-        If nobody has scrolled since the last one, it is the same, so that narrower and wider again
-        leads back to where one was.
+        If nobody has scrolled since the last one, it is the same, so that going narrower and wider
+        again leads back to the same place.
         """
         top = self.scroll_offset.y
         if self._kept is not None and self._kept[0] == top:
@@ -188,7 +188,7 @@ class Transcript(ScrollView, can_focus=True):
             yield Segment(text[start:end], part_style)
 
     def _matches(self, row: Row) -> Iterable[tuple[int, int]]:
-        """Where the words that were sought stand in the text of a row, its tabs expanded."""
+        """Where the words of the search stand in the text of a row, its tabs expanded."""
         if not self._sought or row.label:
             return
         line = row.line
@@ -217,7 +217,7 @@ class Transcript(ScrollView, can_focus=True):
 
 
 def _unexpanded(text: str, column: int) -> int:
-    """The index in a text of what stands at an index when its tabs are expanded; -1 is its end."""
+    """The index in a text that matches an index in it with its tabs expanded; -1 is the end."""
     if column == -1:
         return len(text)
     if "\t" not in text:

@@ -61,8 +61,8 @@ def _ascii_fit(width: int) -> Callable[[int], int]:
 
 
 def _any_fit(line: str, width: int) -> Callable[[int], int]:
-    """Make the function that says up to where a row goes that starts there, as far as its cells
-    go. It always takes a character.
+    """Make the function that returns the end of a row that starts at an index, by its cells alone.
+    A row always has a character.
     """
     cells = bytearray(map(_CELLS.__getitem__, line))
     for match in _CLUSTERS.finditer(line):

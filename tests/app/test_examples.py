@@ -127,7 +127,7 @@ def test_other_server():
         code, lines = run("other_server", server.url, "6")
     assert (code, asked_from) == (0, ["6"])
     assert lines == ["'7' 'news' 'one'", r"'7' 'message' 'two\nlines'", lines[-1]]
-    assert lines[-1] == "[end of stream] go on from '7'"
+    assert lines[-1] == "[end of stream] resume from '7'"
 
 
 def test_other_server_that_is_cut():
@@ -136,7 +136,7 @@ def test_other_server_that_is_cut():
     assert code == 1
     assert lines[0] == "'7' 'news' 'one'"
     assert "cut body" in lines[-1]
-    assert lines[-1].endswith("go on from '7'")
+    assert lines[-1].endswith("resume from '7'")
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)

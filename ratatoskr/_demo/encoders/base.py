@@ -17,7 +17,7 @@ from ratatoskr_proto import (
     encode_event,
 )
 
-# Line ends to str.splitlines(), with which google-genai reads lines; to the standard they are none.
+# Line ends to str.splitlines(), with which google-genai reads lines; in the standard they are not.
 _LINE_ENDS = re.compile("[\x85\u2028\u2029]")
 
 

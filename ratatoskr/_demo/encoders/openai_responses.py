@@ -9,7 +9,7 @@ from .openai_chat import CREATED, OpenAIChatEncoder
 
 
 class OpenAIResponsesEncoder(Encoder):
-    """OpenAI's responses. The last frame has the whole answer once more."""
+    """OpenAI's responses. The last frame repeats the whole answer."""
 
     dialect = "openai-responses"
 

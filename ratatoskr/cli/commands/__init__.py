@@ -1,1 +1,1 @@
-"""The commands, one module each: options, and what to run with them."""
+"""The commands, one module each: their options, and the code that they run."""

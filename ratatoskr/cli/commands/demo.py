@@ -55,7 +55,7 @@ async def _demo(script: Script, as_json: bool) -> int:
 
 
 class _SurvivorPrinter(TurnPrinter):
-    """As ``TurnPrinter``, and says before the end what of the stream was no event."""
+    """As ``TurnPrinter``; before the end it also lists what came and was not an event."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

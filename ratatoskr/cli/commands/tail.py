@@ -79,8 +79,8 @@ def tail(
       ratatoskr tail https://example.com/stream --reconnect
       ratatoskr tail https://example.com/chat -d '{"prompt": "Hi"}' --pretty --times
 
-    It ends with the stream, or with Ctrl-C. With --reconnect it does as a browser: it reconnects
-    after the end of the stream too, until the server answers with the status 204.
+    It ends with the stream, or with Ctrl-C. With --reconnect it behaves like a browser: it
+    reconnects after the end of the stream too, until the server answers with the status 204.
     """
     if unicode and not as_json:
         raise click.UsageError(UNICODE_NEEDS_JSON)

@@ -43,9 +43,9 @@ def turn(
     connector: Connector,
     stream_options: dict[str, Any],
 ) -> int:
-    """Stream one turn: its text to stdout, all else as labels to stderr.
+    """Stream one turn: its text to stdout, everything else as labels to stderr.
 
-    With -m the message is sent to URL as the dialect has it, such as {"message": TEXT}; with
+    With -m the message is sent to URL in the form of the dialect, such as {"message": TEXT}; with
     --resume a turn that was lost is resumed after the event with that id.
 
     \b
