@@ -189,8 +189,7 @@ class EventStreamDecoder(Generic[Item]):
         """
         _arguments.text("reason", reason)
         items: list[Item] = []
-        ended = self._place is _Place.END
-        if self._flush_unfinished and reason == "end of stream" and not ended:
+        if self._flush_unfinished and reason == "end of stream" and self._place is not _Place.END:
             # Not what a derived class has made of it: these bytes are not of the stream.
             items = EventStreamDecoder.receive_data(self, b"\n\n")
         self._place = _Place.END
