@@ -20,7 +20,8 @@ from ratatoskr_proto import SseId
 from ratatoskr_proto.dialects import TURN, Dialect
 
 from ._adapters.calls import check_options
-from ._adapters.h11 import BareSource, H11Transport
+from ._adapters.connections import BareSource
+from ._adapters.h11 import H11Transport
 from ._streams.arguments import check_seconds
 from ._streams.streams import EventOptions, EventStream, TurnOptions, TurnStream
 from ._typing import DialectEvent, OwnEvent
@@ -29,7 +30,7 @@ __all__ = ["reconnect_turn", "stream_events", "stream_turn", "wrap", "wrap_event
 
 
 class _Connection:
-    """An anyio stream as a ``Connection`` of ``_adapters.h11``."""
+    """An anyio stream as a ``Connection`` of ``_adapters.connections``."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream

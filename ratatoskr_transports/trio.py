@@ -22,7 +22,8 @@ from ratatoskr_proto import SseId
 from ratatoskr_proto.dialects import TURN, Dialect
 
 from ._adapters.calls import check_options
-from ._adapters.h11 import BareSource, H11Transport
+from ._adapters.connections import BareSource
+from ._adapters.h11 import H11Transport
 from ._streams.arguments import check_seconds
 from ._streams.streams import EventOptions, EventStream, TurnOptions, TurnStream
 from ._typing import DialectEvent, OwnEvent
@@ -42,7 +43,7 @@ def _fail_after(seconds: float | None) -> Iterator[None]:
 
 
 class _Connection:
-    """A trio stream as a ``Connection`` of ``_adapters.h11``."""
+    """A trio stream as a ``Connection`` of ``_adapters.connections``."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream

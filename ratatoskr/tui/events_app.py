@@ -111,7 +111,7 @@ class EventsApp(App[None], inherit_bindings=False):
         )
 
         def receive(data: bytes) -> None:
-            self._status.hear()
+            self._status.bytes_came()
             self._frames.receive(data, events.reconnects)
 
         events.tap(receive)

@@ -72,7 +72,7 @@ class TurnReader:
         def receive(data: bytes) -> None:
             if turn is self._turn:
                 reconnects = getattr(turn, "reconnects", 0)
-                self._status.hear()
+                self._status.bytes_came()
                 self._frames.receive(data, reconnects)
                 recording.chunk(data, reconnects)
 

@@ -52,7 +52,7 @@ class TurnStatus:
         """The connection was lost, and there will be another one after so many seconds."""
         self._back_at = self._clock() + seconds
 
-    def hear(self) -> None:
+    def bytes_came(self) -> None:
         """Bytes came, if only a keep-alive."""
         self._heard_at = self._clock()
         self._back_at = None
@@ -62,7 +62,7 @@ class TurnStatus:
         self._events += 1
         if sse_id is not None:
             self._last_id = sse_id
-        self.hear()
+        self.bytes_came()
 
     def resume_point(self, ending: Event | RatatoskrError | None) -> SseId | None:
         """The id after which a turn that ended like this can be resumed: if its connection was

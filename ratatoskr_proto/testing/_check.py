@@ -67,14 +67,14 @@ class _Run:
         self._driver.check_factory()
         for rule in reversed(RULES):  # the plain ones first
             for probe in rule.probes:
-                self.judge([probe], rule)
+                self.check_stream([probe], rule)
         for chunks in vector_streams():
-            self.judge(chunks)
+            self.check_stream(chunks)
         for chunks in _random_streams():
-            self.judge(chunks)
+            self.check_stream(chunks)
         return self.report()
 
-    def judge(self, chunks: list[bytes], rule: Rule | None = None) -> None:
+    def check_stream(self, chunks: list[bytes], rule: Rule | None = None) -> None:
         """Read a stream, whole and cut; ``rule`` is the one that it probes, if it is a probe."""
         data = b"".join(chunks)
         if rule.name in self._failures if rule else self._is_known(data, RULES):

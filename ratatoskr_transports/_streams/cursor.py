@@ -90,7 +90,7 @@ class Cursor(ABC, Generic[D]):
         self._ended = False
         self._over = False
         self._error: RatatoskrError | None = None
-        self._noted = self._place()
+        self._noted = self._position()
 
     def tap(self, receive: Callable[[bytes], object]) -> None:
         """Have each piece of the body handed to ``receive`` before it is decoded."""
@@ -109,7 +109,7 @@ class Cursor(ABC, Generic[D]):
 
     def has_progressed(self) -> bool:
         """Whether something new has been handed out since this was asked before."""
-        noted, self._noted = self._noted, self._place()
+        noted, self._noted = self._noted, self._position()
         # Events are compared by identity: one that is equal to the one before is new as well.
         return noted[0] is not self._noted[0] or noted[1] != self._noted[1]
 
@@ -225,7 +225,7 @@ class Cursor(ABC, Generic[D]):
         self.ready = self._others = self._pieces = iter(())
 
     @abstractmethod
-    def _place(self) -> tuple[Any, Any]:
+    def _position(self) -> tuple[Any, Any]:
         """The last event, and the id if that can change without one."""
 
     @abstractmethod
@@ -285,7 +285,7 @@ class TurnCursor(Cursor[TurnDecoder]):
             return TurnState.DONE
         return TurnState.STREAMING if self._error is None else TurnState.FAILED
 
-    def _place(self) -> tuple[Any, Any]:
+    def _position(self) -> tuple[Any, Any]:
         return self.last, None
 
     def _put(self, items: Sequence[Any]) -> None:
@@ -334,7 +334,7 @@ class EventCursor(Cursor[EventStreamDecoder | ChangesDecoder]):
     @property
     def last_event_id_to_send(self) -> str | None:
         """The last event id; with the empty one the stream is asked for from its start."""
-        if self.needs_id and (self._place() == self._first_id or not self.last_event_id):
+        if self.needs_id and (self._position() == self._first_id or not self.last_event_id):
             return None
         return self.last_event_id
 
@@ -358,7 +358,7 @@ class EventCursor(Cursor[EventStreamDecoder | ChangesDecoder]):
         super().resume()
         self.ended_mid_event = False
 
-    def _place(self) -> tuple[Any, Any]:
+    def _position(self) -> tuple[Any, Any]:
         return self.last, self.last_event_id
 
     def _put(self, items: Sequence[Any]) -> None:

@@ -40,8 +40,8 @@ from .server import (
     ONE,
     TURN,
     TWO,
+    CheckPeer,
     CheckServer,
-    Peer,
     chunk,
     frame,
     gzip,
@@ -217,7 +217,7 @@ class Check(NamedTuple):
     """A name for the report, what the server does, and what the client does and must see."""
 
     name: str
-    serve: Callable[[Peer], None]
+    serve: Callable[[CheckPeer], None]
     run: Run
 
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from ratatoskr_proto import Event, RatatoskrError
 
-from .server import CHUNKED, DONE, LAST_CHUNK, CheckServer, Peer, Visit, chunk, frame
+from .server import CHUNKED, DONE, LAST_CHUNK, CheckPeer, CheckServer, Visit, chunk, frame
 
 MESSAGE = {"message": "Grüße"}
 MAX_EVENTS = 100  # no check sends as many
@@ -69,7 +69,7 @@ class Client:
         self,
         connect: Callable[..., Any],
         server: CheckServer,
-        serve: Callable[[Peer], None],
+        serve: Callable[[CheckPeer], None],
         sync_only: bool,
     ) -> None:
         self._connect = connect
@@ -106,7 +106,7 @@ class Client:
         The server tells by a stream of its own, so that the client's event loop can run meanwhile.
         """
 
-        def tell(peer: Peer) -> None:
+        def tell(peer: CheckPeer) -> None:
             answer = "yes" if self.visit.closed.wait(self.visit.seconds) else "no"
             peer.send(CHUNKED + chunk(frame(1, answer) + DONE) + LAST_CHUNK)
 

@@ -18,7 +18,7 @@ from ratatoskr_proto import encode_event
 class Visit:
     """What the server and the client of one check share."""
 
-    def __init__(self, serve: Callable[[Peer], None], seconds: float) -> None:
+    def __init__(self, serve: Callable[[CheckPeer], None], seconds: float) -> None:
         self.serve = serve
         self.seconds = seconds
         self.go_on = threading.Event()  # set by the client
@@ -27,7 +27,7 @@ class Visit:
         self.request = b""
 
 
-class Peer:
+class CheckPeer:
     """The server's end of a connection. None of its methods waits for longer than ``seconds``."""
 
     def __init__(self, connection: socket.socket, visit: Visit) -> None:
@@ -80,7 +80,7 @@ class CheckServer:
             thread.join(self._seconds)
         self._listener.close()
 
-    def expect(self, serve: Callable[[Peer], None]) -> tuple[str, Visit]:
+    def expect(self, serve: Callable[[CheckPeer], None]) -> tuple[str, Visit]:
         """Return the URL of a new visit, which ``serve`` is to answer."""
         path = f"/{len(self._visits)}"
         visit = self._visits[path.encode()] = Visit(serve, self._seconds)
@@ -106,7 +106,7 @@ class CheckServer:
             request = _read_request(connection)
             visit = self._visits[request.split(b" ")[1]]
             visit.request = request
-            visit.serve(Peer(connection, visit))
+            visit.serve(CheckPeer(connection, visit))
 
 
 def _read_request(connection: socket.socket) -> bytes:
@@ -158,37 +158,37 @@ KEEP_ALIVES = b": still here, though there is nothing to say about anything now\
 DRIP_SECONDS = 0.01
 
 
-def sends(*pieces: bytes) -> Callable[[Peer], None]:
+def sends(*pieces: bytes) -> Callable[[CheckPeer], None]:
     return lambda peer: peer.send(*pieces)
 
 
-def sends_bytes(data: bytes) -> Callable[[Peer], None]:
+def sends_bytes(data: bytes) -> Callable[[CheckPeer], None]:
     return sends(*[data[place : place + 1] for place in range(len(data))])
 
 
-def sends_and_resets(peer: Peer) -> None:
+def sends_and_resets(peer: CheckPeer) -> None:
     peer.send(CHUNKED + chunk(ONE))
     peer.wait_to_go_on()  # a reset overtakes what was not read yet
     peer.reset()
 
 
-def waits_between_events(peer: Peer) -> None:
+def waits_between_events(peer: CheckPeer) -> None:
     peer.send(CHUNKED + chunk(ONE))
     peer.wait_to_go_on()
     peer.send(chunk(TWO), chunk(DONE), LAST_CHUNK)
 
 
-def stays_open(peer: Peer) -> None:
+def stays_open(peer: CheckPeer) -> None:
     peer.send(CHUNKED + chunk(ONE + TWO))
     peer.wait_for_close()
 
 
-def sends_nonsense_and_stays_open(peer: Peer) -> None:
+def sends_nonsense_and_stays_open(peer: CheckPeer) -> None:
     peer.send(CHUNKED + chunk(ONE + encode_event("{", id="42:2")))
     peer.wait_for_close()
 
 
-def sends_keep_alives_for_ever(peer: Peer) -> None:
+def sends_keep_alives_for_ever(peer: CheckPeer) -> None:
     """As fast as the client takes them, until it leaves or its time is up."""
     peer.send(CHUNKED + chunk(ONE))
     end = time.monotonic() + peer.visit.seconds
@@ -196,7 +196,7 @@ def sends_keep_alives_for_ever(peer: Peer) -> None:
         peer.send(chunk(KEEP_ALIVES))
 
 
-def sends_a_head_that_drips(peer: Peer) -> None:
+def sends_a_head_that_drips(peer: CheckPeer) -> None:
     """A byte at a time, until the client leaves or its time is up."""
     end = time.monotonic() + peer.visit.seconds
     drops = iter(b"HTTP/1.1 200 OK\r\nX-Filler: " + b"a" * 4096)

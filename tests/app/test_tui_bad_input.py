@@ -172,7 +172,7 @@ def test_figures_of_a_turn():
     assert status.line("streaming", 80) == (
         "streaming · last 93:100 · 100 events · 0/s · silent 2.0 s"
     )
-    status.hear()
+    status.bytes_came()
     assert status.line("streaming", 40) == "streaming 93:100 0.0s 100ev 0/s"
     status.end()
     assert status.line("idle", 80) == "idle · last 93:100 · 100 events · 14/s"

@@ -123,5 +123,5 @@ def test_the_status_line_counts_down():
     ]
     status.wait(LOST, 4)
     assert status.line("streaming", 20).startswith("back in 4s 93:1 1ev")
-    status.hear()
+    status.bytes_came()
     assert status.line("streaming", 78).startswith("streaming · ")

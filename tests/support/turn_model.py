@@ -55,7 +55,7 @@ class TurnModel:
         return items
 
     def receive_frame(self, frame):
-        item = frame if isinstance(frame, EventTooLarge) else self.judge(frame.data, frame.id)
+        item = frame if isinstance(frame, EventTooLarge) else self.read_frame(frame.data, frame.id)
         if item is None:
             return []
         if isinstance(item, RatatoskrError):
@@ -66,7 +66,7 @@ class TurnModel:
             self.state = TurnState.DONE if item.terminal else self.state
         return [item]
 
-    def judge(self, data, raw_id):
+    def read_frame(self, data, raw_id):
         if data == "":
             return None
         match = re.fullmatch("([0-9]{1,19}):([0-9]{1,19})", raw_id)

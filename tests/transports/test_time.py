@@ -387,7 +387,7 @@ def test_sync_stream_closed_by_another_thread_as_it_opens_is_closed(adapter):
 def test_body_of_a_refusal_is_not_waited_for_for_ever(adapter, monkeypatch):
     """Even if the client has no timeout: each read is capped, and none begins too late."""
     monkeypatch.setattr(httpx_client, "ERROR_BODY_SECONDS", SHORT)
-    monkeypatch.setattr("ratatoskr_transports._adapters.h11.ERROR_BODY_SECONDS", SHORT)
+    monkeypatch.setattr("ratatoskr_transports._adapters.connections.ERROR_BODY_SECONDS", SHORT)
     gone = threading.Event()
 
     def handler(peer):
