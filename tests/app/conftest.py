@@ -119,10 +119,16 @@ def run_process(start):
 
 @pytest.fixture
 def heed_ctrl_c():
-    """Lets processes notice SIGINT, also where the tests run in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Lets this process and those that it starts notice the signals that end a command, also where
+    the tests run in the background or under nohup.
+    """
+    usual = {signal.SIGTERM: signal.SIG_DFL, signal.SIGINT: signal.default_int_handler}
+    if hasattr(signal, "SIGHUP"):
+        usual[signal.SIGHUP] = signal.SIG_DFL
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

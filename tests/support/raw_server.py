@@ -41,7 +41,8 @@ class Peer:
         data = b""
         while b"\r\n\r\n" not in data:
             piece = self._connection.recv(65536)
-            assert piece, "the client closed the connection before its head was out"
+            if not piece:
+                raise ConnectionResetError("the client has left before its head was out")
             data += piece
         self.head, _, self.body = data.partition(b"\r\n\r\n")
         return self.head

@@ -11,7 +11,7 @@ import pytest
 from support.adapters import ADAPTERS, ASYNC_ADAPTERS
 from support.frames import chunk, done, text
 from support.modes import play
-from support.raw_server import CHUNKED, LAST_CHUNK, TIMEOUT, serving
+from support.raw_server import CHUNKED, HEAD, LAST_CHUNK, TIMEOUT, serving
 
 from ratatoskr_proto import (
     ReconnectPolicy,
@@ -24,6 +24,8 @@ from ratatoskr_proto import (
 every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 FAST = ReconnectPolicy(attempts=3, floor=0.001, ceiling=0.002)
 PATIENT = ReconnectPolicy(floor=TIMEOUT * 10, ceiling=TIMEOUT * 10)
+# The server closes each connection, so no client may keep one for the next request.
+ANSWER = HEAD + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
 BUSY = b"HTTP/1.1 503 Later\r\nRetry-After: 0\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 NO_MORE = b"HTTP/1.1 204 No\r\n\r\n"
 SECRET = "hunter2"
@@ -52,7 +54,7 @@ class Script:
 
 def dropping(*frames):
     """Some frames, and the connection is cut."""
-    return [CHUNKED + b"".join(map(chunk, frames))]
+    return [ANSWER + b"".join(map(chunk, frames))]
 
 
 def whole(*frames):
