@@ -70,7 +70,7 @@ def nanoseconds_a_byte(cell: Cell) -> Spread:
 
 
 def against_smallest(cell: Cell, cells: list[Cell]) -> Spread:
-    """The time a byte, divided by that of the smallest event of the shape in the same round."""
+    """The time per byte, divided by that of the smallest event of the shape in the same round."""
     smallest = next(each for each in cells if each.labels["shape"] == cell.labels["shape"])
     scale = smallest.size / cell.size
     pairs = zip(cell.times[OURS], smallest.times[OURS], strict=True)

@@ -23,7 +23,9 @@ _LANGUAGE = {"c": "C", "python": "Python"}
 
 @dataclass
 class Results:
-    """All that a run has measured. ``peers`` maps a peer to its version or why it is missing."""
+    """Everything that a run has measured. ``peers`` maps a peer to its version or why it is
+    missing.
+    """
 
     rounds: int
     quick: bool

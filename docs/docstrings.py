@@ -1,4 +1,4 @@
-"""Makes docstrings, which are written for who reads the code, into Markdown for the reference: a
+"""Turns docstrings, which are written for readers of the code, into Markdown for the reference: a
 block that follows "::" is code, and ``docs/errors.md`` is a link to that page.
 """
 

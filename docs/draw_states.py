@@ -1,4 +1,4 @@
-"""Draws the states of a turn from the table that the decoder goes by, into docs/turn-states.svg.
+"""Draws the states of a turn from the decoder's own table, into docs/turn-states.svg.
 
     python docs/draw_states.py
 
@@ -18,7 +18,10 @@ _WORDS = {
     TurnInput.EOF: "the end of the stream",
 }
 _BOX_WIDTH, _BOX_HEIGHT = 130, 44
-_LEFT, _RIGHT = 90, 500  # where the boxes of states that go on, and of final ones, begin
+_LEFT, _RIGHT = (
+    90,
+    500,
+)  # the left edges of the boxes of states that are not final, and of final ones
 _TOP, _ROW = 60, 100
 
 

@@ -1,4 +1,4 @@
-"""Measures what the SDKs of OpenAI, Anthropic and Google make of each fault of the demo server, and
+"""Measures how the SDKs of OpenAI, Anthropic and Google react to each fault of the demo server, and
 writes it into docs/testing-clients.md. Needs the extra "dev".
 
     .venv/bin/python docs/sdk_table.py

@@ -1,4 +1,4 @@
-"""Reads any server of events, one that knows no turns: each event in a line, until it ends.
+"""Reads any event stream, without turns: each event on a line, until the stream ends.
 
 python examples/other_server.py https://stream.example/news [LAST_EVENT_ID]
 """

@@ -1,4 +1,4 @@
-"""How the other examples show a turn: its text, then in a line of its own how it ended."""
+"""How the other examples show a turn: its text, then on a line of its own how it ended."""
 
 from ratatoskr_proto import Event, RatatoskrError, Text
 

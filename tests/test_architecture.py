@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md tells of one frame, and the way it tells is the way the frame goes."""
+"""ARCHITECTURE.md follows one frame, and the frame really goes that way."""
 
 import re
 import sys

@@ -1,5 +1,5 @@
-"""What the documents say works: their Python runs, the README's commands are those of CI, links
-lead somewhere, and what tells of the code is up to date. CI builds the pages themselves.
+"""The documents are true: their Python runs, the README's commands are those of CI, links lead
+somewhere, and tables about the code are up to date. CI builds the pages themselves.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""The scores of other decoders, as docs/testing-kit.md has them.
+"""The scores of other decoders, for docs/testing-kit.md.
 
 pip install 'ratatoskr-sse[bench]'
 python examples/decoders/scores.py            # prints the tables

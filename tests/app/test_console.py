@@ -44,8 +44,8 @@ def gone():
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Runs a command with streams in place of the standard ones; gives the exit code, and what came
-    on the others.
+    """Runs a command with streams in place of the standard ones; gives the exit code, and the
+    output on the others.
     """
 
     def run(*arguments, **streams):

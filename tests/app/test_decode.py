@@ -1,4 +1,4 @@
-"""``ratatoskr decode``: what it prints of a stream, what it says of the end, how it exits."""
+"""``ratatoskr decode``: what it prints, what it says about the end, how it exits."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Text of a server that would command a terminal, is no text at all, or is far too much of it."""
+"""Text of a server that would command a terminal, is not text at all, or is far too much of it."""
 
 import json
 

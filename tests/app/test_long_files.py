@@ -11,7 +11,7 @@ from support.frames import done
 
 from ratatoskr_proto import encode_event
 
-termios = pytest.importorskip("termios", reason="needs a terminal as POSIX has it")
+termios = pytest.importorskip("termios", reason="needs a POSIX terminal")
 
 MIB = 1024 * 1024
 WIDTH = 60  # of the terminal: less than a label may have

@@ -1,4 +1,4 @@
-"""``--reconnect`` of ``ratatoskr turn`` and ``tail``: a stream that is lost goes on."""
+"""``--reconnect`` of ``ratatoskr turn`` and ``tail``: a stream that is lost is resumed."""
 
 import json
 import re

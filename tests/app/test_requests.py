@@ -1,4 +1,4 @@
-"""The request that asks for an answer, in each dialect, and the demo server's reading of it."""
+"""The request for an answer, in each dialect, and how the demo server reads it."""
 
 import pytest
 

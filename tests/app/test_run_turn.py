@@ -30,7 +30,7 @@ class Source:
 
 
 class ScriptedTurn:
-    """A turn that gives these events, and raises what among them is an error."""
+    """A turn that gives these events, and raises those that are errors."""
 
     def __init__(self, *script):
         self._script = iter(script)

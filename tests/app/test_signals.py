@@ -1,4 +1,4 @@
-"""Signals that end the command: what was begun is closed, and a terminal is left as it was."""
+"""Signals that end the command: files are closed, and a terminal is left as it was."""
 
 import contextlib
 import os

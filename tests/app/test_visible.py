@@ -1,4 +1,6 @@
-"""What of a server's text is escaped before a terminal sees it, and what is left alone."""
+"""Which parts of a server's text are escaped before a terminal sees it, and which are left
+alone.
+"""
 
 import pytest
 

@@ -36,7 +36,7 @@ def check(data: bytes) -> None:
 
 
 def seen(decoder, chunk, reason):
-    """What a decoder gives for a chunk, None being the end, and where it stands then."""
+    """The items of a decoder for a chunk, None being the end, and its state after that."""
     end = chunk is None
     items = decoder.receive_eof(reason) if end else receive(decoder.receive_data, chunk)
     kinds = [type(item) for item in items]

@@ -1,4 +1,4 @@
-"""The encoder: refuses exactly what no line can carry, and what it writes is read as it went in."""
+"""The encoder: refuses exactly what no line can carry, and its output is decoded to its input."""
 
 import re
 
@@ -31,7 +31,7 @@ def check(data: bytes) -> None:
     choices = Choices(data)
     flags = choices.byte()
     digits = choices.bytes()
-    # Bytes that are no UTF-8 become lone surrogates.
+    # Bytes that are not UTF-8 become lone surrogates.
     texts = [text.decode("utf-8", "surrogateescape") for text in choices.rest().split(BETWEEN, 3)]
     text, event, id, comment = texts + [""] * (4 - len(texts))
     given = {
@@ -57,7 +57,7 @@ def check(data: bytes) -> None:
 
 
 def encoded(encode, is_good: bool) -> bytes | None:
-    """What is written, or None where it is refused, which must be for a reason."""
+    """The bytes, or None for a refusal, which must have a reason."""
     try:
         written = encode()
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the targets make of an input: first choices, a byte each, then the bytes to be read."""
+"""How the targets use an input: first choices, a byte each, then the bytes to be read."""
 
 from collections.abc import Callable, Iterator
 
@@ -59,5 +59,5 @@ def receive(take: Callable[[bytearray], list], chunk: bytes) -> list:
 
 
 def streams() -> list[list[bytes]]:
-    """The streams of the vectors, in chunks, but for long ones."""
+    """The streams of the vectors, in chunks, except long ones."""
     return [chunks for chunks in vector_streams() if sum(map(len, chunks)) <= LONGEST_SEED]

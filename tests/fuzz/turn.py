@@ -1,5 +1,5 @@
-"""The turn decoder: what the model makes of a stream, for every chunking, and for the frames of the
-wire decoder; events, then at most one error; nothing kept of a turn that is over.
+"""The turn decoder gives what the model gives, for every chunking, and for the frames of the wire
+decoder; events, then at most one error; nothing kept of a turn that is over.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The wire decoder: what the reference makes of a stream, for every chunking and limit."""
+"""The wire decoder gives what the reference gives, for every chunking and limit."""
 
 from support.reference import reference
 

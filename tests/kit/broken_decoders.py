@@ -1,4 +1,4 @@
-"""A compact decoder that keeps the standard, and copies of it that are each wrong in one step.
+"""A compact decoder that keeps to the standard, and copies of it, each wrong in one step.
 
 Each copy names the check that has to catch it.
 """

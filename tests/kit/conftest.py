@@ -7,7 +7,7 @@ from ratatoskr_proto.testing import _check, check_decoder
 
 @pytest.fixture
 def quick(monkeypatch):
-    """``check_decoder`` with the probes of the rules alone, for decoders that they suffice for."""
+    """``check_decoder`` with the probes of the rules alone, for decoders where these are enough."""
     monkeypatch.setattr(_check, "SHAPES", {})
     monkeypatch.setattr(_check, "_RANDOM_STREAMS", 0)
     monkeypatch.setattr(_check, "vector_streams", list)

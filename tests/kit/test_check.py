@@ -1,4 +1,6 @@
-"""``check_decoder``: it passes what keeps the standard, and names the rule that is broken."""
+"""``check_decoder``: it passes decoders that keep to the standard, and names the rule that another
+breaks.
+"""
 
 import itertools
 import math
@@ -259,7 +261,7 @@ def test_a_decoder_that_does_not_return_is_a_timeout_error_with_the_chunks(
     hanging = threading.Event()
 
     class Patience(threading.Event):
-        """Is out of patience as soon as the decoder hangs."""
+        """Loses patience as soon as the decoder hangs."""
 
         def wait(self, timeout=None):
             assert hanging.wait(10)

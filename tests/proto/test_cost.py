@@ -17,7 +17,7 @@ MIB = 1024 * KIB
 
 def held_after(feed, make=EventStreamDecoder):
     """The bytes that a decoder made and fed so still holds."""
-    gc.freeze()  # so that to collect is to go through what comes now, and not through all there is
+    gc.freeze()  # so that a collection only goes through new objects
     feed(make())  # what is allocated once and kept by the interpreter is not ours
     gc.collect()
     tracemalloc.start()

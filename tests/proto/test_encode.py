@@ -1,4 +1,4 @@
-"""The encoder, and that the decoder reads of it what went in."""
+"""The encoder, and that the decoder reads back what went in."""
 
 import re
 from enum import Enum

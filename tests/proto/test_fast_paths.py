@@ -24,7 +24,7 @@ from ratatoskr_proto.testing import chunkings, reference_decode
 
 TEXT = '{"type":"text","text":"a"}'
 IDS = [
-    *("id: 42:1", "id: 42:2", "id: 42:3", "id: 42:10"),  # as nearly every frame has it
+    *("id: 42:1", "id: 42:2", "id: 42:3", "id: 42:10"),  # as in nearly every frame
     *("id:42:4", "id: 042:4", "id: 42:007", "id: 42:4 ", "id:  42:4", "id: 42:4\0", "id: 42:\0"),
     *("id: 43:1", "id: 42:x", "id: 42:", "id: 42:４", "id: 42:²", f"id: 42:{'1' * 20}", "id: 42"),
     *("id", "id: ", "ID: 42:5", "id: 42:5\ndata", "id : 42:5"),
@@ -137,11 +137,11 @@ def test_events_of_the_short_way_are_like_any_other():
     assert type(feed_wire(stream("id: 1\ndata: x")[1]).items[0]) is ServerSentEvent
 
 
-def test_nothing_counts_behind_the_end_however_the_limit_divides_a_chunk():
+def test_nothing_counts_after_the_end_however_the_limit_divides_a_chunk():
     before = [f"id: 42:{seq}\ndata: {TEXT}" for seq in range(1, 4)]
     end = 'id: 42:4\ndata: {"type":"done"}'
-    behind = [f"retry: 5\nid: 42:{seq}\ndata: {TEXT}" for seq in range(5, 30)]
-    _, chunks = stream(*before, end, *behind)
+    after = [f"retry: 5\nid: 42:{seq}\ndata: {TEXT}" for seq in range(5, 30)]
+    _, chunks = stream(*before, end, *after)
     for limit in range(50, 250):
         result = feed_turn(chunks, max_event_bytes=limit)
         assert (len(result.items), result.last_sse_id) == (4, (42, 4))

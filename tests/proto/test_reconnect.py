@@ -1,4 +1,4 @@
-"""When to connect again: the waits, the budget, what is final, what no server can bring about."""
+"""When to reconnect: the waits, the attempts, the final errors, and what no server can cause."""
 
 import copy
 import math

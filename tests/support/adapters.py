@@ -25,7 +25,7 @@ from ratatoskr_proto import RatatoskrError, SseId
 
 @functools.cache
 def default_context() -> ssl.SSLContext:
-    """What a client of httpx makes for itself otherwise, which takes longer than a test."""
+    """The context that a client of httpx would make for itself, which takes longer than a test."""
     return ssl.create_default_context()
 
 
@@ -67,8 +67,8 @@ class Adapter:
     """An adapter in one setting. ``library`` is a generation of httpx, or None; ``backend`` the
     event loop, or None for sync code; ``http2`` whether its client speaks HTTP/2 too.
 
-    Timeouts, in seconds, and ``verify``, an SSLContext, go to the client or to the function, as the
-    adapter has it.
+    Timeouts, in seconds, and ``verify``, an SSLContext, go to the client or to the function,
+    depending on the adapter.
     """
 
     def __init__(

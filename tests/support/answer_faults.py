@@ -1,4 +1,4 @@
-"""Rows of the table of faults: answers that are no event stream, media types, content codings."""
+"""Rows of the table of faults: answers that are not event streams, media types, content codings."""
 
 import gzip
 

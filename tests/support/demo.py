@@ -32,7 +32,7 @@ def demo_serving(*faults, at=None, **script) -> Iterator[str]:
 
 
 def demo_turn(message="Hi", events=1100):
-    """The body of turn 93, as a server that has started no other one sends it."""
+    """The body of turn 93, as a new server sends it."""
     frames = TurnAnswer(93, Prompt(message, events=events)).numbered_frames()
     return b"".join(frame.encode() for _, frame in frames)
 

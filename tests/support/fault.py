@@ -29,8 +29,8 @@ class FaultRow(NamedTuple):
     """One row. ``answer``: what the server sends, before it closes, or a handler. ``items`` come
     out, then ``error``.
 
-    On the generations of httpx that ``except_on`` names there come no items and ``other_error``, or
-    if that is None a good answer.
+    On the generations of httpx that ``except_on`` names no items come but ``other_error``, or a
+    good answer if that is None.
 
     ``trusted`` and ``names`` make it TLS: whether the client trusts the certificate, and whom that
     names. ``where`` gives a URL in place of a server. ``options`` go to the adapter.

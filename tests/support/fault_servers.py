@@ -1,4 +1,4 @@
-"""What servers do to a client, for the table of faults: bytes, handlers and TLS contexts."""
+"""The servers of the table of faults: bytes, handlers and TLS contexts."""
 
 import contextlib
 import functools

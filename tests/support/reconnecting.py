@@ -1,4 +1,4 @@
-"""A fake network and a fake clock, for streams that go on over another connection."""
+"""A fake network and a fake clock, for streams that reconnect."""
 
 from types import SimpleNamespace
 

@@ -52,8 +52,7 @@ class FakeTurn:
 
 
 async def settle(app):
-    """Let the app go on until nothing is left but to wait, with what it has put off until the next
-    drawing.
+    """Let the app run until it only waits, having done what it had put off until the next drawing.
 
     Textual finds that out by looking at the clock of the CPU every fiftieth of a second, and two or
     three times for each key. As there, an app that never rests is waited for a second.
@@ -82,23 +81,23 @@ def drive(app, scenario, size=(80, 24)):
 
 
 async def until(pilot, condition):
-    """Let the app go on until the condition holds."""
+    """Let the app run until the condition holds."""
     end = time.monotonic() + TIMEOUT
     while not condition():
         assert time.monotonic() < end, "\n".join(screen(pilot.app))
-        await asyncio.sleep(0.005)  # lets the app go on; pilot.pause() does so at far more cost
+        await asyncio.sleep(0.005)  # lets the app run; pilot.pause() does so at far more cost
     await pilot.pause()
 
 
 async def seen(pilot, rows):
-    """Let the app go on until its screen has these rows."""
+    """Let the app run until its screen has these rows."""
     with contextlib.suppress(AssertionError):
         await until(pilot, lambda: screen(pilot.app) == rows)
     assert screen(pilot.app) == rows
 
 
 async def idle_again(pilot):
-    """Let the app go on until no turn runs."""
+    """Let the app run until no turn is running."""
     await until(pilot, lambda: pilot.app.state is AppState.IDLE)
 
 

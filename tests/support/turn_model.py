@@ -25,8 +25,8 @@ from ratatoskr_proto import (
 
 
 class TurnModel:
-    """What is to be seen of a ``TurnDecoder``. It lets through what ``loads`` raises, but for
-    ValueError and RecursionError.
+    """Everything that can be seen of a ``TurnDecoder``. It lets through any exception of ``loads``
+    except ValueError and RecursionError.
     """
 
     def __init__(self, resume_from, limit, loads=json.loads):

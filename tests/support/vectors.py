@@ -1,4 +1,4 @@
-"""What the tests make of the vectors; ratatoskr_proto/testing/vectors/README.md describes them."""
+"""How the tests use the vectors; ratatoskr_proto/testing/vectors/README.md describes them."""
 
 import base64
 from typing import Any

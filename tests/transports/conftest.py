@@ -1,4 +1,4 @@
-"""What is measured of the transports' tests."""
+"""Which of the transports' tests are measured."""
 
 import httpx2
 import pytest

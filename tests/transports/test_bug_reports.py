@@ -68,7 +68,7 @@ def test_answer_that_is_no_stream_is_not_parsed(adapter, name):
 
 
 def redirecting(peer):
-    """Answers as the report has it, at the first place and at the second."""
+    """Answers as in the report, at the first address and at the second."""
     peer.read_request()
     case = CASES["relative-redirect"]
     [then] = case["then"]

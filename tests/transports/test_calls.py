@@ -1,4 +1,4 @@
-"""What the functions of the adapters take, the same over every adapter."""
+"""The arguments of the adapters' functions, the same for every adapter."""
 
 import inspect
 import itertools

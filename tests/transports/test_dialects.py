@@ -81,7 +81,7 @@ def test_answer_that_the_server_called_whole_is_whole_however_it_ends(mode):
             turn = AsyncFace(kind(mode.source(HELLO + STOP + b"da", end), dialect=OPENAI_CHAT))
             *_, done = [event async for event in turn]
             assert (done.stop_reason, done.terminal, turn.state) == ("stop", True, TurnState.DONE)
-        # A server that says so with every piece does not know.
+        # A server that says so with every piece cannot know.
         for end, whole in [(b"", True), (ConnectionResetError(), False)]:
             last = gemini(content={"parts": [{"text": "Hi"}]}, finishReason="STOP")
             turn = AsyncFace(kind(mode.source(last, end), dialect=GEMINI))

@@ -46,7 +46,7 @@ def failed(response, reason="end of stream", **options):
 
 
 def dropped(response, reason="end of stream"):
-    """The reason for which a turn ended after its first event."""
+    """The reason why a turn ended after its first event."""
     items = seen(response, reason).items
     assert types_of(items) == ["text", "SseConnectionDropped"]
     assert items[-1].last_sse_id == (42, 1)
@@ -209,7 +209,7 @@ def test_hundred_header_lines_are_no_problem():
     assert types_of(feed([HEAD + lines + b"\r\n" + TURN]).items) == ["text", "done"]
 
 
-# Answers that are no event stream.
+# Answers that are not event streams.
 
 
 def answer(status=b"200 OK", media=b"text/event-stream", body=b"", lines=b""):

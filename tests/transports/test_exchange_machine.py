@@ -28,7 +28,7 @@ FRAMES = st.lists(st.sampled_from([TEXT, TEXT, b": hi\n\n", DONE, BAD]), max_siz
 
 class Part(NamedTuple):
     """A part of a response. Once it has come whole, the exchange is in this phase, and gives the
-    items of its ``frame``; ``end`` is the reason for which the body has ended then.
+    items of its ``frame``; ``end`` is the reason why the body has ended then.
     """
 
     data: bytes
@@ -128,7 +128,7 @@ class Model:
         if self.phase == "stream":
             if reason == "end of stream" and not self.to_close:
                 reason = "cut body"
-            # A comment whose line has ended is nothing that could be lost.
+            # A comment whose line has ended cannot be lost.
             if self.parts and self.parts[0].frame and self.taken not in (b"", b": hi\n"):
                 reason += "; unfinished event lost"
         return self.end(reason, self.taken)

@@ -1,4 +1,6 @@
-"""Opening over a connection of our own: what is no fault of a connection comes through as it is."""
+"""Opening over a connection of our own: an exception that is not a fault of the connection comes
+through unchanged.
+"""
 
 import anyio
 import pytest
@@ -11,7 +13,7 @@ URL = "http://127.0.0.1/turns"
 
 
 class Bug(Exception):
-    """What no library raises for a connection."""
+    """An exception that no library raises for a connection."""
 
 
 class Connection:

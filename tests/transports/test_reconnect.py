@@ -1,4 +1,4 @@
-"""Streams that go on over another connection, over every adapter and real connections."""
+"""Streams that reconnect, over every adapter and real connections."""
 
 import functools
 import logging
@@ -35,9 +35,7 @@ DONE = done(4)
 
 
 class Script:
-    """A server that does with each connection what the next of the steps says, and notes what it
-    was asked for.
-    """
+    """A server that handles each connection by the next of the steps, and notes the requests."""
 
     def __init__(self, *steps):
         self.steps = list(steps)

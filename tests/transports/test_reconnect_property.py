@@ -1,5 +1,5 @@
-"""The property that matters of a stream that goes on over other connections: each event exactly
-once, in order, or one final error that says from where to resume.
+"""The property that matters of a stream that reconnects: each event exactly once, in order, or one
+final error that says from where to resume.
 
 The server drops, replays too much, refuses, and changes ``retry``, all at random, over a clock that
 only moves when something waits.

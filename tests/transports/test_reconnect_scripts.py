@@ -1,4 +1,4 @@
-"""Streams that go on over another connection, over scripted sources and a clock of our own.
+"""Streams that reconnect, over scripted sources and a clock of our own.
 
 test_reconnect_property.py does this at random.
 """
@@ -68,7 +68,7 @@ def test_turn_goes_on_over_other_connections(mode, caplog):
             None,
         )
         assert world.asked == [None, "42:2", "42:2", "42:2", "42:3"]
-        # 3 seconds and half of that by chance; what Retry-After said; the third wait; short again.
+        # 3 seconds and half of that at random; what Retry-After said; the third wait; short again.
         assert world.waits == [4.5, 1.5 * (23 - 4.5), 18.0, 4.5]
         assert (turn.reconnects, turn.retry_ms, turn.status) == (4, 3000, 200)
         assert turn.headers["connection-number"] == "5"
@@ -195,7 +195,7 @@ def test_final_refusal_ends_in_one_error_that_says_from_where_to_resume(
 @every_mode
 def test_attempts_without_progress_are_used_up(mode):
     async def main():
-        # Openings and replays are no progress.
+        # Openings and replays are not progress.
         replay = [text(1), text(2), RESET]
         world = World(mode, replay, replay, replay, replay)
         events, error = await read(world.turn())

@@ -126,7 +126,7 @@ TURN = chunk(b'id: 7:1\ndata: {"type":"done"}\n\n')
 
 @every_adapter
 def test_marker_then_late_end_of_body(adapter):
-    """Here the marker is the terminal event of a turn; the body goes on, or says nothing more."""
+    """Here the marker is the terminal event of a turn; the body continues, or says nothing more."""
 
     async def scenario(open_stream, server):
         for _ in range(2):

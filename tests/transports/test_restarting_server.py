@@ -1,4 +1,4 @@
-"""A server that restarts loses connections as they are made. A stream that reconnects goes on."""
+"""A server that restarts loses connections as they are made. A stream with a policy reconnects."""
 
 import contextlib
 

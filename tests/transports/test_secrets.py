@@ -1,4 +1,6 @@
-"""Secrets of a request are in no error, no cause of it, no local of a frame and no log line."""
+"""Secrets of a request are not in any error or its causes, local variable of a frame, or log
+line.
+"""
 
 import base64
 import contextlib

@@ -22,7 +22,7 @@ SECONDS = 0.2  # how long the server waits for those that are broken on purpose
 
 @pytest.fixture
 def only(monkeypatch):
-    """Runs a single check, since a full run on each broken transport would only take longer."""
+    """Runs a single check, since a full run for each broken transport would only take longer."""
 
     every = checks.CHECKS
 

@@ -1,7 +1,7 @@
 """A stream is bounded in time: it lets others run, and looks at its deadline, as it decodes.
 
 Hardly anything is measured in seconds. Turns of the event loop are counted between the pieces of a
-body, and the clock goes on by a second with each piece.
+body, and the clock advances by a second with each piece.
 """
 
 import asyncio

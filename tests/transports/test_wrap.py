@@ -1,4 +1,4 @@
-"""Turns over what is open already, and what is refused with the name of what is right."""
+"""Turns over sources that are open already, and the refusals that name the right function."""
 
 import gzip
 import io
