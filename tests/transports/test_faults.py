@@ -41,7 +41,7 @@ def _nothing_is_left_to_the_garbage_collector():
 
 @pytest.fixture
 def brief_error_bodies(monkeypatch):
-    for module in ("h11", "httpx_client"):
+    for module in ("connections", "httpx_client"):
         monkeypatch.setattr(f"ratatoskr_transports._adapters.{module}.ERROR_BODY_SECONDS", 0.2)
 
 
