@@ -6,7 +6,7 @@ once there is nothing to ignore any more.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import assert_type
+from typing import assert_never, assert_type
 
 import httpx
 import httpx2
@@ -18,6 +18,8 @@ from ratatoskr_proto import (
     Comment,
     Done,
     Event,
+    EventStreamDecoder,
+    RatatoskrError,
     Reasoning,
     ServerError,
     ServerSentEvent,
@@ -26,7 +28,7 @@ from ratatoskr_proto import (
     Unknown,
 )
 from ratatoskr_proto.dialects import OPENAI_CHAT
-from ratatoskr_transports import EventStream, SyncTurnStream, TurnStream
+from ratatoskr_transports import EventStream, SseExchange, SyncTurnStream, TurnStream
 from ratatoskr_transports.httpx import (
     reconnect_turn,
     reconnect_turn_sync,
@@ -91,6 +93,22 @@ def responses(one: httpx.Response, two: httpx2.Response) -> None:
     with wrap_sync(two) as turn, wrap_events_sync(one) as events:
         assert_type(next(turn), TurnEvents)
         assert_type(next(events), ServerSentEvent | Comment)
+
+
+def exchanges(chunk: bytes) -> None:
+    for item in SseExchange("POST", URL).receive_data(chunk):
+        match item:
+            case Text() | Done() | ServerError() | Unknown() | RatatoskrError():
+                pass
+            case _:
+                assert_never(item)
+    events = SseExchange("GET", URL, decoder=EventStreamDecoder())
+    for event in events.receive_data(chunk):
+        match event:
+            case ServerSentEvent() | RatatoskrError():
+                pass
+            case _:
+                assert_never(event)
 
 
 def names_without_parameters(turn: TurnStream, events: EventStream) -> Iterator[object]:

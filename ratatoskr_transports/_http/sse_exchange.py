@@ -7,7 +7,16 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Generic, TypeAlias, overload
 
-from ratatoskr_proto import SseConnectFailed, SseConnectionDropped, TurnDecoder, TurnItem
+from ratatoskr_proto import (
+    Done,
+    RatatoskrError,
+    ServerError,
+    SseConnectFailed,
+    SseConnectionDropped,
+    Text,
+    TurnDecoder,
+    Unknown,
+)
 
 from .body import BodyDecoder, Decoder, ItemT
 from .exchange import HttpExchange
@@ -36,7 +45,7 @@ class SseExchange(Generic[ItemT]):
 
     @overload
     def __init__(
-        self: SseExchange[TurnItem],
+        self: SseExchange[Text | Done | ServerError | Unknown | RatatoskrError],
         method: str,
         url: str,
         *,
