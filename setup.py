@@ -1,4 +1,5 @@
-"""Builds the C version of the wire layer where that is possible; all else is in pyproject.toml.
+"""Builds the C version of the wire layer where that is possible; everything else is in
+pyproject.toml.
 
 RATATOSKR_PURE=1 builds without it, RATATOSKR_PURE=0 fails where it cannot be built. Without either,
 a machine that has no compiler gets a package that is pure Python. See docs/wire.md.

@@ -115,7 +115,7 @@ def _typed_cell(
     chunking: Chunking,
     loads: Loads,
 ) -> Cell | None:
-    """None if the frames are no answer of the dialect."""
+    """None if the frames are not an answer in the dialect."""
     chunks = chunking.cut(frames)
     items = EventStreamDecoder(LIMIT).receive_data(b"".join(chunks))
     payloads = [item.data for item in items if isinstance(item, ServerSentEvent) and item.data]

@@ -1,4 +1,4 @@
-"""Reads a turn in an event loop of one's own, here one over `selectors`. It only speaks http.
+"""Reads a turn in an event loop of your own, here one over `selectors`. It only speaks http.
 
     python examples/selectors_loop.py http://127.0.0.1:8000/turns
 

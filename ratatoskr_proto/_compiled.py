@@ -1,6 +1,6 @@
 """The wire layer in C: the decoders of ``_wire``, over ``_wire_c``.
 
-Arguments are checked here, in the words of the Python version; all else is in ``_wire_c.c``.
+Arguments are checked here, in the words of the Python version; everything else is in ``_wire_c.c``.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ class Reconnector:
         self._given_up: GiveUp | None = None
 
     def opened(self) -> None:
-        """Say that there is a stream. That alone is no progress: a server may open and drop for
+        """Say that there is a stream. That alone is not progress: a server may open and drop for
         ever. But the wait that an earlier refusal asked for no longer counts.
         """
         self._least = 0.0

@@ -78,10 +78,11 @@ def stream_turn(
 
     ``client`` is an ``AsyncClient``. ``url`` (str, or a ``URL`` of the library) may be relative to
     the client's ``base_url``. ``json`` (any JSON value) or ``content`` (str or bytes) is the body
-    of the request; ``headers`` are sent besides our own and the client's, and a plain function that
-    returns them is called for each connection. With ``any_media_type`` a 200 of any type is read.
-    The ``options`` are those of ``TurnStream``; where the event timeout is used up in a read, it
-    ends the stream when that read does. The head of the response must come within it too.
+    of the request; ``headers`` are sent in addition to our own and the client's, and a plain
+    function that returns them is called for each connection. With ``any_media_type`` a 200 of any
+    type is read. The ``options`` are those of ``TurnStream``; where the event timeout is used up in
+    a read, it ends the stream when that read does. The head of the response must come within it
+    too.
 
     With ``reconnect`` (ReconnectPolicy) a turn that is lost is resumed after its last event, with a
     GET to ``resume_url`` (str, by default ``url``). ``on_wait(error, seconds)``, a plain function,
@@ -305,7 +306,7 @@ def wrap(
     from one that has been read.
 
     The ``options`` are those of ``TurnStream``. Raises SseConnectFailed, with an empty ``body``, if
-    it is no event stream; TypeError or ValueError for invalid arguments.
+    it is not an event stream; TypeError or ValueError for invalid arguments.
     """
     check_response(response, "wrap")
     check_options("wrap", options, TurnOptions)

@@ -119,8 +119,7 @@ class TurnAnswer(Answer):
     def numbered_frames(self, after: int = 0) -> Iterator[tuple[int, Frame]]:
         """Yield each frame after the first ``after`` with its number.
 
-        The terminal one comes in any case: a client that has it already need not have understood
-        it.
+        The terminal one always comes: a client that has it already may not have understood it.
         """
         after = min(after, self.frames - 1)
         encoder = TurnEncoder(self.number, after=after)

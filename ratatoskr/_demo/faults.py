@@ -35,7 +35,7 @@ class NamedFault(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The fault as it is asked for."""
+        """How the fault is written in a request."""
         return f"{self.name}={self.value}" if self.value else self.name
 
 
@@ -151,7 +151,7 @@ class Faults:
             raise ValueError("a recording is sent as it is; only status and html can be asked for")
 
     def write(self, frame: Frame, seq: int, at: int, last: int, encoder: Encoder) -> bytes:
-        """The bytes that go out for a frame, the one with the number ``seq``.
+        """The bytes that go out for the frame with the number ``seq``.
 
         ``at`` is the number of the frame at which faults happen, ``last`` that of the last one;
         ``encoder`` writes what is sent in place of a frame.

@@ -69,7 +69,7 @@ def recording_to(path: str | None) -> Iterator[Recorder | None]:
     """Yield the recorder that writes to the file at ``path``, or None if that is None.
 
     What was in a file stays until the first bytes have come: the recording starts in a file of its
-    own beside it, which only its owner can read. A device or a pipe is written as it is; a symbolic
+    own beside it, which only its owner can read. A device or a pipe is written directly; a symbolic
     link to a file is refused, since whoever made it chose where we would write.
 
     Raises RecordingError if the file cannot be written, also from the methods of the recorder.

@@ -33,7 +33,7 @@ def outputs_meet() -> bool:
     """Whether stdout and stderr go to the same place, such as a terminal or ``2>&1``."""
     try:
         out, err = (os.fstat(stream.fileno()) for stream in (sys.stdout, sys.stderr))
-    except (OSError, AttributeError):  # one of them is closed, or is no file
+    except (OSError, AttributeError):  # one of them is closed, or is not a file
         return False
     return os.path.samestat(out, err)
 
@@ -50,7 +50,7 @@ def write_stdout(text: str) -> None:
 
 
 def write_stdout_json(text: str) -> None:
-    """As ``write_stdout``, with the escapes of JSON, and as it is if it is ASCII, whatever the
+    """As ``write_stdout``, with the escapes of JSON, and unchanged if it is ASCII, whatever the
     encoding.
     """
     if not text.isascii():

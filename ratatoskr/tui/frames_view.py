@@ -38,7 +38,7 @@ class FrameList(ScrollView, can_focus=True):
         self._following = True
 
     def show_new(self) -> None:
-        """Show what came since the last time."""
+        """Show the frames that came since the last time."""
         log = self._log
         new = log.added - self._added
         if new < 0:  # another stream
@@ -74,7 +74,7 @@ class FrameList(ScrollView, can_focus=True):
 
 
 class FramesView(Vertical):
-    """The list, and what came in numbers."""
+    """The list, and a summary in numbers."""
 
     DEFAULT_CSS = """
     FramesView { height: 1fr; }
@@ -93,6 +93,6 @@ class FramesView(Vertical):
         yield self.list
 
     def show_new(self) -> None:
-        """Show what came since the last time."""
+        """Show the frames that came since the last time."""
         self._summary.update(self._log.summary())
         self.list.show_new()

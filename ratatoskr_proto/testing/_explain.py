@@ -13,7 +13,7 @@ _FIELDS = ("data", "event", "id", "retry")
 
 
 def explain(data: bytes, *, file: TextIO | None = None) -> str:
-    """Print what each line of a stream does, as the WHATWG HTML standard, 9.2.6, has it.
+    """Print what each line of a stream does, by the WHATWG HTML standard, 9.2.6.
 
     ``data`` (bytes) is the whole stream, and ``file`` (text file, or None for stdout) where to
     print. Returns what was printed. Control characters come out as escapes and long lines are cut.

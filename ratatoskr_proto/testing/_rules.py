@@ -33,7 +33,7 @@ def _mixes_line_ends(data: bytes) -> bool:
     return len(set(re.findall(rb"\r\n|\r|\n", data))) > 1
 
 
-# A line of a block, and one that is no data.
+# A line of a block, and one that is not data.
 _LINES = rb"(?:.+\n)*"
 _NO_DATA = rb"(?:(?!data[:\n]).+\n)*"
 _BLOCK = rb"(?:\A\n?|(?<=\n\n))"

@@ -126,7 +126,7 @@ class H11Body(AsyncBody):
             await self._read(self._connection.receive(None))
 
     async def _receive_error_body(self) -> None:
-        """Read the start of the body of a response that is no event stream."""
+        """Read the start of the body of a response that is not an event stream."""
         end = time.monotonic() + ERROR_BODY_SECONDS
         while not self._http.finished:
             try:

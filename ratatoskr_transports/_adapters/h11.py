@@ -55,11 +55,12 @@ class H11Transport:
         """Start a turn; ``async with stream_turn(…) as turn`` opens it and closes it again.
 
         ``json`` (any JSON value) or ``content`` (str or bytes) is the body of the request;
-        ``headers`` are sent besides our own, and a plain function that returns them is called for
-        each connection. Timeouts are in seconds, None waits for ever: ``connect_timeout`` for DNS,
-        TCP and TLS together, ``read_timeout`` for each send, for the head of the response, and then
-        without a byte. ``ssl_context`` is by default that of ``ssl.create_default_context()``. With
-        ``any_media_type`` a 200 of any type is read. The ``options`` are those of ``TurnStream``.
+        ``headers`` are sent in addition to our own, and a plain function that returns them is
+        called for each connection. Timeouts are in seconds, None waits for ever:
+        ``connect_timeout`` for DNS, TCP and TLS together, ``read_timeout`` for each send, for the
+        head of the response, and then without a byte. ``ssl_context`` is by default that of
+        ``ssl.create_default_context()``. With ``any_media_type`` a 200 of any type is read. The
+        ``options`` are those of ``TurnStream``.
 
         With ``reconnect`` (ReconnectPolicy) a turn that is lost is resumed after its last event,
         with a GET to ``resume_url`` (str, by default ``url``). ``on_wait(error, seconds)``, a plain

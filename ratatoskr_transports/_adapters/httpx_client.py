@@ -75,7 +75,7 @@ def check_response(response: Any, function: str) -> None:
 
 
 def check_head(body: _OfResponse, any_media_type: bool) -> None:
-    """Raise SseConnectFailed, and log it, for a body that is no event stream."""
+    """Raise SseConnectFailed, and log it, for a body that is not an event stream."""
     reason = body.refusal(any_media_type)
     if reason is not None:
         error = SseConnectFailed(body.status, "", reason)
@@ -228,7 +228,7 @@ class SyncOpener(_HttpxOpener):
 
 
 class _ErrorBody:
-    """The start of the body of a response that is no event stream."""
+    """The start of the body of a response that is not an event stream."""
 
     def __init__(self, body: HttpBody) -> None:
         self._status = body.status

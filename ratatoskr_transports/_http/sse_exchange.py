@@ -145,8 +145,8 @@ class SseExchange(Generic[ItemT]):
     def receive_data(self, data: bytes) -> Items[ItemT]:
         """Take bytes from the connection and return the next items, as ``next_items`` does.
 
-        An empty ``data`` is no end; say that with ``receive_eof``. Raises TypeError if it is not
-        bytes-like, and what the decoder raises.
+        An empty ``data`` is not the end; say that with ``receive_eof``. Raises TypeError if it is
+        not bytes-like, and what the decoder raises.
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"receive_data() takes bytes, not {type(data).__name__}")

@@ -69,8 +69,8 @@ class Cursor(ABC, Generic[D]):
     ``ready`` holds the items that neither end the stream nor need a look. Whoever takes one from it
     must set ``last``, which is the last event that was handed out.
 
-    If it is ``resumable``, a lost connection is no error yet: ``take`` returns OVER and ``loss``
-    says how it was lost, until ``resume``, ``fail`` or ``end`` is called.
+    If it is ``resumable``, a lost connection is not an error yet: ``take`` returns OVER and
+    ``loss`` says how it was lost, until ``resume``, ``fail`` or ``end`` is called.
     """
 
     def __init__(self, decoder: D) -> None:

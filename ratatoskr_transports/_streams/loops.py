@@ -1,4 +1,5 @@
-"""The read loops of the streams: one for async code and one for sync code; all else is shared.
+"""The read loops of the streams: one for async code and one for sync code; everything else is
+shared.
 
 Each is a class and not a generator, and no cancel scope and no task is open while the caller's code
 runs, so a stream may be left, cancelled or closed at any moment, by any task.

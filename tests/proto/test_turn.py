@@ -314,7 +314,7 @@ def test_event_too_large_is_final_in_a_turn():
     assert (result.state, result.last_sse_id) == (FAILED, (42, 1))
 
 
-def test_every_error_is_put_out_once_behind_the_events_before_it():
+def test_every_error_is_put_out_once_after_the_events_before_it():
     for bad in (
         encode_event("not-json", id="42:2"),
         encode_event("{}", id="42:2"),

@@ -71,7 +71,7 @@ BODY_FAULTS = [
     ),
     FaultRow("a wrong chunk length", BROKEN_OFF + b"2\r\n\n\n\n\r\n", ["Hi"], dropped("protocol")),
     FaultRow(
-        "a chunk length that is no number", BROKEN_OFF + b"?\r\n", ["Hi"], dropped("protocol")
+        "a chunk length that is not a number", BROKEN_OFF + b"?\r\n", ["Hi"], dropped("protocol")
     ),
     FaultRow("a body without its last chunk", BROKEN_OFF, ["Hi"], dropped("cut body")),
     FaultRow(
@@ -273,7 +273,7 @@ TURN_FAULTS = [
         MalformedSseData("{oops"),
     ),
     FaultRow(
-        "JSON that is no event",
+        "JSON that is not an event",
         TO_CLOSE + HI + b"id: 42:2\ndata: []\n\n" + DONE,
         ["Hi"],
         MalformedEnvelope("[]"),

@@ -68,7 +68,7 @@ def _load(target: str) -> Any:
     name, colon, path = target.partition(":")
     if not (name and colon and path):
         raise click.UsageError(f"{target!r} is not MODULE:FACTORY, such as my_parser:Decoder")
-    # As `python -m` has it; it stays, since the module may import others later.
+    # As with `python -m`; it stays, since the module may import others later.
     sys.path.insert(0, "")
     try:
         return operator.attrgetter(path)(importlib.import_module(name))
