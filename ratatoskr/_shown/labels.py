@@ -16,6 +16,7 @@ from ratatoskr_proto import (
     ServerError,
     SseConnectFailed,
     SseConnectionDropped,
+    SseId,
 )
 from ratatoskr_transports import error_label
 
@@ -49,6 +50,14 @@ def ending_label(item: Event | RatatoskrError) -> str:
         case Done(stop_reason):
             return "[done]" if stop_reason is None else f"[done] stop_reason={stop_reason!r}"
     raise TypeError(f"{type(item).__name__} has no label: it ends no turn")
+
+
+def last_id_label(item: Event | RatatoskrError, last_sse_id: SseId | None) -> str:
+    """Return what follows the label of an ending that has no id itself: after which event it came,
+    for a breach of the protocol, else nothing.
+    """
+    known = last_sse_id is not None and isinstance(item, ProtocolError)
+    return f" last_sse_id={last_sse_id}" if known else ""
 
 
 def wait_label(error: RatatoskrError, seconds: float) -> str:

@@ -6,7 +6,6 @@ from typing import Any
 
 from ratatoskr_proto import (
     Event,
-    ProtocolError,
     RatatoskrError,
     Reasoning,
     SseConnectionDropped,
@@ -17,7 +16,7 @@ from ratatoskr_proto import (
 
 from .._shown.guess import StreamStart
 from .._shown.json_lines import JsonLines
-from .._shown.labels import ending_label, event_label, exit_code, wait_label
+from .._shown.labels import ending_label, event_label, exit_code, last_id_label, wait_label
 from .._shown.recorder import Recorder, end_reason
 from .answer import AnswerWriter
 from .console import write_stdout_json
@@ -129,10 +128,7 @@ class ExplainingPrinter(TurnPrinter):
         super()._print(event)
 
     def _print_ending(self, turn: Any, ending: Event | RatatoskrError) -> None:
-        label = ending_label(ending)
-        if self._last_sse_id is not None and isinstance(ending, ProtocolError):
-            label += f" last_sse_id={self._last_sse_id}"
-        self._answer.label(label)
+        self._answer.label(ending_label(ending) + last_id_label(ending, self._last_sse_id))
         hint = media_type_hint(ending, turn)
         if not self._understood:
             hint = hint or dialect_hint(ending, self._start, self._dialect)

@@ -212,3 +212,16 @@ def test_tail_gives_up_after_tries_with_nothing_new(run_main):
     label = f"[connection_dropped] last_sse_id=None reason='{reason}' last_event_id='1'"
     assert run.said[2:] == [label]
     assert (run.lines, run.code) == ([{"event": "message", "data": "one", "id": "1"}], 21)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_stream_that_was_asked_for_by_post_is_resumed_by_get(run_main, transport):
+    requests = []
+    handler = answering(
+        [b"id: 7\ndata: a\n\n"], [b"data: b\n\n", None], NO_CONTENT, requests=requests
+    )
+    with serving(handler) as server:
+        options = ["-d", "{}", "--reconnect", "--resume-url", server.url, "--transport", transport]
+        run = run_main("tail", server.url, *options)
+    assert (run.stdout, run.code) == (b"id: 7\ndata: a\n\ndata: b\n\n", 0)
+    assert requests == [("POST", None), ("GET", "7"), ("GET", "7")]

@@ -293,6 +293,12 @@ def test_data_that_cannot_be_sent_is_one_line(run_main, monkeypatch, data, said)
 def test_a_post_is_not_sent_again(run_main):
     run = run_main("tail", "http://127.0.0.1:9/", "-d", "{}", "--reconnect")
     assert (len(run.said), run.code) == (1, 2)
+    assert "--resume-url" in run.said[0]
+
+
+def test_a_url_to_resume_at_is_for_reconnecting(run_main):
+    run = run_main("tail", "http://127.0.0.1:9/", "--resume-url", "http://127.0.0.1:9/")
+    assert (run.said, run.code) == (["ratatoskr: --resume-url needs --reconnect"], 2)
 
 
 # What is shown

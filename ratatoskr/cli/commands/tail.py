@@ -33,6 +33,11 @@ from ..show_events import EventsPrinter
 @click.option(
     "--last-event-id", default="", metavar="ID", help="Resume the stream after this event."
 )
+@click.option(
+    "--resume-url",
+    metavar="URL",
+    help="With --reconnect: resume with a GET to this URL, whatever the first method was.",
+)
 @click.option("--max-time", type=ABOVE_0, metavar="SECONDS", help="Stop after so long.")
 @click.option(
     "--event",
@@ -56,6 +61,7 @@ def tail(
     method: str | None,
     data: str | None,
     last_event_id: str,
+    resume_url: str | None,
     max_time: float | None,
     only: tuple[str, ...],
     times: bool,
@@ -84,10 +90,18 @@ def tail(
     """
     if unicode and not as_json:
         raise click.UsageError(UNICODE_NEEDS_JSON)
+    if stream_options["reconnect"] is None and resume_url is not None:
+        raise click.UsageError("--resume-url needs --reconnect")
+    method = method or ("GET" if data is None else "POST")
+    if stream_options["reconnect"] is not None and resume_url is None and method.upper() != "GET":
+        raise click.UsageError(
+            "--reconnect never sends such a request again; say with --resume-url where to resume"
+        )
     options: dict[str, Any] = {
+        "resume_url": resume_url,
         "last_event_id": last_event_id,
         "comments": True,
-        "method": method or ("GET" if data is None else "POST"),
+        "method": method,
     }
     if data is not None:
         options |= request_body(read_body(data), connector.headers)
