@@ -107,7 +107,7 @@ def _reworded(path: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
-        reason = getattr(error, "strerror", None) or "it is no path"
+        reason = getattr(error, "strerror", None) or "it is not a path"
         raise RecordingError(f"cannot write {path!r}: {reason}") from None
 
 

@@ -66,7 +66,7 @@ class RecordedStream:
             yield from self._recorded_chunks(start)
             return
         if self._times_required:
-            raise RecordingError("this is no recording, so there are no times in it")
+            raise RecordingError("this is not a recording, so it has no times")
         while start:
             yield 0.0, start
             start = self._next()

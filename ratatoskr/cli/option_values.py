@@ -88,5 +88,5 @@ def _read_file(path: str, what: str, *, stdin: bool = False) -> bytes:
     except OSError as error:
         reason = error.strerror
     except ValueError:
-        reason = "it is no path"  # but has a null character
+        reason = "it is not a path"  # but has a null character
     raise CommandError(f"cannot read {what} in {path!r}: {reason}")

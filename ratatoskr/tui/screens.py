@@ -25,11 +25,11 @@ Ctrl-S     saves the transcript to a file in the current directory
 Ctrl-Y     copies the selected text, or else the last answer
 Ctrl-F, /  searches the transcript; n and N go to the next match and the one before
 F3         shows the last answer as Markdown, and the transcript again
-F4         has lost turns resumed by themselves from the next one on, or no longer
+F4         turns automatic resuming on or off, from the next turn on
 F5         shows the frames as they came, and the transcript again
 F6         shows the reasoning of a model, or folds it again
-F7         shows when each line began, or no longer
-F8         records the turns from the next one on, or no longer
+F7         shows or hides when each line began
+F8         turns recording on or off, from the next turn on
 F1, ?      this help
 Ctrl-C     cancels the turn that is running; without one, quits
 
@@ -37,8 +37,8 @@ The keys / n N ? work in the transcript. Tab goes there and back to the message.
 Ctrl-Home, Ctrl-End and the mouse wheel scroll. At its end the transcript follows what comes. Drag \
 the mouse to select text.
 
-A turn that ends badly leaves a line such as [connection_dropped] here. It ends nothing else: send \
-the next message, or resume with Ctrl-R. When turns are resumed by themselves, the status line \
+A turn that ends badly leaves a line such as [connection_dropped] here. The app continues: send \
+the next message, or resume with Ctrl-R. When turns are resumed automatically, the status line \
 counts down to the next try instead, and Esc cancels that too.
 
 A model server does not remember what was said: earlier messages and complete answers go along \

@@ -82,7 +82,7 @@ class Transcript(ScrollView, can_focus=True):
         self._scroll_to_row(len(self._scrollback.rows))
 
     def toggle_times(self) -> None:
-        """Show when each line began, or no longer."""
+        """Show or hide when each line began."""
         self._times = not self._times
         self._wrap_again()
 

@@ -365,7 +365,7 @@ def test_the_times_of_a_recording_are_added(decode, options):
         1.25,
     ]
     run = decode(HI + DONE, "--times", *options)
-    assert run.said[0].endswith("this is no recording, so there are no times in it")
+    assert run.said[0].endswith("this is not a recording, so it has no times")
     assert (len(run.said), run.lines, run.code) == (1, [], 2)
 
 

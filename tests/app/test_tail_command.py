@@ -278,7 +278,7 @@ def test_the_method_is_the_one_that_is_given(request_of):
         ("\udcff", "the data must be JSON: it is not UTF-8"),
         ("@", "cannot read the data in '': No such file or directory"),
         ("@missing", "cannot read the data in 'missing': No such file or directory"),
-        ("@\0", "cannot read the data in '\\x00': it is no path"),
+        ("@\0", "cannot read the data in '\\x00': it is not a path"),
         ("@-", "cannot read the data from stdin: it is closed"),
     ],
     ids=lambda value: ascii(value[:10]),

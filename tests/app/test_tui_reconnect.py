@@ -1,4 +1,4 @@
-"""The terminal app, when lost turns are resumed by themselves."""
+"""The terminal app, when lost turns are resumed automatically."""
 
 import contextlib
 import re

@@ -153,7 +153,7 @@ async def _serve(script: Script, host: str, port: int) -> None:
         try:
             url = await stack.enter_async_context(DemoServer(script).listening(host, port))
         except (OSError, UnicodeError) as error:
-            reason = getattr(error, "strerror", None) or "there is no such place"
+            reason = getattr(error, "strerror", None) or "there is no such address"
             raise CommandError(f"cannot listen on {host}, port {port}: {reason}") from None
         write_stdout(
             f"listening on {url}{PATHS['turn']}\n"
