@@ -192,8 +192,8 @@ class RatatoskrApp(App[None], inherit_bindings=False):
             self._resume_from = None
             self._can_ask_again = False
             self._saved = False
-            self._status.begin(getattr(turn, "last_sse_id", None))
-            self._reader.begin(turn, new_answer=new_answer)
+            self._status.start(getattr(turn, "last_sse_id", None))
+            self._reader.follow(turn, new_answer=new_answer)
             self._enter(AppState.STREAMING)
 
     def _cancelled(self, turn: StreamedTurn | None) -> None:
@@ -263,7 +263,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
     # What is shown.
 
     def _tick(self) -> None:
-        if self._pace.begin():
+        if self._pace.start_drawing():
             self._show_pending()
             self.call_after_refresh(self._pace.done)
 

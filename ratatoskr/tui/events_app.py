@@ -89,7 +89,7 @@ class EventsApp(App[None], inherit_bindings=False):
     @work(exclusive=True, exit_on_error=False, description="one stream")
     async def _stream_worker(self) -> None:
         """Read the stream to its end, and say how it ended. It never raises."""
-        self._status.begin(None)
+        self._status.start(None)
         self._is_open = True
         self.screen.refresh_bindings()
         try:
@@ -129,7 +129,7 @@ class EventsApp(App[None], inherit_bindings=False):
             self.screen.refresh_bindings()
 
     def _tick(self) -> None:
-        if self._pace.begin():
+        if self._pace.start_drawing():
             self._show_pending()
             self.call_after_refresh(self._pace.done)
 

@@ -41,9 +41,9 @@ class FrameLog:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self.begin()
+        self.clear()
 
-    def begin(self) -> None:
+    def clear(self) -> None:
         """Start again, for another stream."""
         self.frames: deque[Frame] = deque(maxlen=MAX_FRAMES)
         self.added = 0  # rows so far, those that were dropped too

@@ -19,7 +19,7 @@ class DrawingPace:
         self._began = 0.0
         self._next = 0.0
 
-    def begin(self) -> bool:
+    def start_drawing(self) -> bool:
         """Begin a drawing; return False if it is too early for one."""
         now = self._clock()
         if now < self._next:

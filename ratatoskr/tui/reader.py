@@ -46,10 +46,10 @@ class TurnReader:
         """The text of the last answer, as far as the transcript keeps it."""
         return "".join(self._answer)
 
-    def begin(self, turn: StreamedTurn, *, new_answer: bool) -> None:
+    def follow(self, turn: StreamedTurn, *, new_answer: bool) -> None:
         """From now on show only this turn, and no other that is still being read."""
         self._turn = turn
-        self._frames.begin()
+        self._frames.clear()
         if new_answer:
             self._answer.clear()
             self._answer_chars = 0

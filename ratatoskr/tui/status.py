@@ -28,7 +28,7 @@ class TurnStatus:
         self._clock = clock
         self._began = False
         self._last_id: SseId | None = None
-        self.begin(None)
+        self.start(None)
         self._began = False
 
     @property
@@ -36,7 +36,7 @@ class TurnStatus:
         """The id of the last event; at first the one from which the turn was resumed."""
         return self._last_id
 
-    def begin(self, resume_from: SseId | None) -> None:
+    def start(self, resume_from: SseId | None) -> None:
         """Start again for a new turn, or for the rest of one."""
         now = self._clock()
         self._began = True

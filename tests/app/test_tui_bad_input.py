@@ -162,7 +162,7 @@ def test_figures_of_a_turn():
     now = [100.0]
     status = TurnStatus(lambda: now[0])
     assert status.line("idle", 80) == "idle"
-    status.begin(None)
+    status.start(None)
     assert status.line("streaming", 80) == ("streaming · 0 events · 0/s · silent 0.0 s")
     for seq in range(1, 101):
         now[0] += 0.05
@@ -176,7 +176,7 @@ def test_figures_of_a_turn():
     assert status.line("streaming", 40) == "streaming 93:100 0.0s 100ev 0/s"
     status.end()
     assert status.line("idle", 80) == "idle · last 93:100 · 100 events · 14/s"
-    status.begin(SseId(93, 100))
+    status.start(SseId(93, 100))
     assert (status.last_id, status.line("idle", 40)) == (SseId(93, 100), "idle 93:100 0ev 0/s")
 
 
@@ -201,14 +201,14 @@ def test_keep_alives_end_the_silence():
 def test_drawing_leaves_time_for_reading():
     now = [0.0]
     pace = DrawingPace(lambda: now[0])
-    assert pace.begin()
+    assert pace.start_drawing()
     now[0] = 0.25
-    assert not pace.begin()  # it is not done yet
+    assert not pace.start_drawing()  # it is not done yet
     pace.done()
     drawn = []
     for now[0] in (0.5, 0.74, 0.75, 0.8):
-        if pace.begin():
+        if pace.start_drawing():
             drawn.append(now[0])
     assert drawn == [0.75]
     now[0] = 5.75
-    assert pace.begin()  # the one before never said that it was done
+    assert pace.start_drawing()  # the one before never said that it was done

@@ -109,7 +109,7 @@ def test_the_key_is_in_the_footer_where_there_is_room():
 def test_the_status_line_counts_down():
     now = [0.0]
     status = TurnStatus(lambda: now[0])
-    status.begin(None)
+    status.start(None)
     status.count(SseId(93, 1))
     status.wait(LOST, 2.5)
     said = [status.line("streaming", 78)]

@@ -209,7 +209,7 @@ def test_frames_are_counted_over_connections_and_the_newest_are_kept():
     first, last = log.frames[0], log.frames[-1]
     assert (last.seconds, last.size, last.what, last.data) == (1.5, 13, "message", "whole")
     assert first == last
-    log.begin()
+    log.clear()
     log.receive(b"", reconnects=1)
     log.receive(b"data: " + b"x" * (16 * 1024 * 1024) + b"\n\n", reconnects=1)
     assert [each.what for each in log.frames] == [
