@@ -15,7 +15,6 @@ from ratatoskr_proto import (
     EventStreamDecoder,
     RatatoskrError,
     ServerSentEvent,
-    SseId,
     TurnDecoder,
     TurnState,
     Unknown,
@@ -25,7 +24,7 @@ from ratatoskr_proto.dialects import TURN, Dialect
 from .._shown import json_lines
 from .._shown.guess import StreamStart
 from .._shown.json_lines import JsonLines
-from .._shown.labels import ExitCode, ending_label, exit_code, last_id_label
+from .._shown.labels import ExitCode, ending_label, exit_code
 from .._shown.recording import RecordedStream
 from .console import write_stderr, write_stdout_json
 from .hints import dialect_hint
@@ -47,17 +46,14 @@ def decode_turn(
     items: Sequence[Event | RatatoskrError] = []
     start = StreamStart()
     understood = False
-    last_sse_id: SseId | None = None
     for seconds, items in _turn_items(stream, max_event_bytes, dialect, start):
         events = [item for item in items if isinstance(item, Event)]
         count += len(events)
-        if events:
-            last_sse_id = events[-1].sse_id
         understood = understood or any(not isinstance(event, Unknown) for event in events)
         shown = seconds if times else None
         write_stdout_json("".join([lines.event(event, shown) for event in events]))
     ending = items[-1]
-    write_stderr(ending_label(ending) + last_id_label(ending, last_sse_id))
+    write_stderr(ending_label(ending))
     if not understood and (hint := dialect_hint(ending, start, dialect.name)):
         write_stderr(hint)
     write_stderr(f"{count} events, {stream.bytes_read} bytes read")
