@@ -191,7 +191,7 @@ class EventStreamDecoder(Generic[Item]):
         items: list[Item] = []
         if self._flush_unfinished and reason == "end of stream" and self._place is not _Place.END:
             # Not what a derived class has made of it: these bytes are not of the stream.
-            items = EventStreamDecoder.receive_data(self, b"\n\n")
+            items = EventStreamDecoder[Item].receive_data(self, b"\n\n")
         self._place = _Place.END
         self._forget_event()
         return items
