@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 # No deadline: a shared machine may pause at any time, and speed is measured elsewhere.
 settings.register_profile(
@@ -15,7 +15,10 @@ MEASURED = ("proto", "transports", "kit", "app")  # the folders that have to cov
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Measure no coverage elsewhere: tracing these tests takes longer than running them."""
+    """Measure no coverage where it takes longer than the test: outside these folders, and of
+    properties, where Hypothesis is most of what would be traced.
+    """
     for item in items:
-        if item.path.relative_to(Path(__file__).parent).parts[0] not in MEASURED:
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        if folder not in MEASURED or is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker("no_cover")

@@ -235,6 +235,7 @@ async def served(pilot, query, message="Hello"):
         await idle_again(pilot)
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 def test_a_turn_of_over_1000_events_with_the_empty_frame_1078():
     async def scenario(pilot):
         await served(pilot, "")
@@ -276,6 +277,7 @@ def failing(error, where):
     return FakeTurn(opening=error) if where == "opening" else FakeTurn(text("Hi"), error)
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 @pytest.mark.parametrize("where", ["opening", "reading"])
 def test_each_error_shows_its_label_and_the_next_message_works(where):
     turns = [failing(error, where) for error in ERRORS]

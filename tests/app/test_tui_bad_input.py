@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 from support.frames import chunk
 from support.raw_server import CHUNKED, LAST_CHUNK, serving
 from support.terminal_app import (
@@ -35,6 +36,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 def test_hostile_text_is_shown_and_not_obeyed():
     def turn(said):
         body = {"type": said, "x": said}
@@ -99,6 +101,7 @@ def test_json_nested_900_deep_over_a_connection():
         drive(RatatoskrApp(server.url), scenario)
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 def test_five_megabytes_without_a_space():
     pieces = [text("x" * 50_000, seq) for seq in range(1, 101)]
 

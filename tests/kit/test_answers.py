@@ -40,7 +40,7 @@ def test_an_answer_is_read_as_it_says(dialect, data):
 
 
 @every_dialect
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(st.data())
 def test_an_answer_that_is_cut_is_never_called_complete_unless_the_server_said_so(dialect, data):
     cut = data.draw(cut_answers(dialect))
@@ -79,6 +79,19 @@ def test_answers_of_every_kind_occur(dialect):
 
     look()
     assert found == set(kinds)
+
+
+def test_answers_are_cut_before_and_after_they_are_complete():
+    found = set()
+
+    @settings(database=None, derandomize=True, max_examples=20, phases=[Phase.generate])
+    @given(cut_answers(OPENAI_CHAT))
+    def look(cut):
+        assert cut.answer.stream.startswith(cut.stream)
+        found.add(cut.complete)
+
+    look()
+    assert found == {True, False}
 
 
 @pytest.mark.parametrize("strategy", [answers, cut_answers])

@@ -280,6 +280,11 @@ def test_json_that_is_no_object_is_malformed(dialect, data):
     assert said(dialect, frame(data)) == [(MalformedEnvelope, None)]
 
 
+@pytest.mark.parametrize("content", [5, True, {"text": "a"}, ["a"], [{"type": "text"}]], ids=repr)
+def test_a_content_that_is_no_text_is_malformed(content):
+    assert said(OPENAI_CHAT, chat(choice(content=content)))[0] == (MalformedEnvelope, None)
+
+
 NAMES = [
     *["type", "object", "error", "message", "choices", "index", "delta", "content", "text"],
     *["reasoning", "reasoning_content", "finish_reason", "response", "incomplete_details"],

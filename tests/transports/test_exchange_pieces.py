@@ -59,9 +59,9 @@ EVENTS = b"".join(b"data: %d\n\n" % number for number in range(12_000))
         chunked(*cut_every(EVENTS, 999), b""),
         chunked(EVENTS, b""),
         with_length(gzip(EVENTS), coding="gzip"),
-        chunked(
-            *[gzip(EVENTS)[start : start + 99] for start in range(0, len(gzip(EVENTS)), 99)], b""
-        ).replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n", 1),
+        chunked(*cut_every(gzip(EVENTS), 99), b"").replace(
+            b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n", 1
+        ),
         with_length(
             gzip(*[EVENTS[start : start + 5000] for start in range(0, len(EVENTS), 5000)]),
             coding="gzip",

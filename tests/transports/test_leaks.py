@@ -24,7 +24,7 @@ every_async_httpx = pytest.mark.parametrize(
 FIRST = text(1, "a", turn=7)
 DONE = done(2, turn=7)
 BAD = encode_event("no JSON", id="7:2")
-STREAMS = 60  # of each end several
+STREAMS = 36  # of each end two at least
 
 
 def open_descriptors():

@@ -80,6 +80,7 @@ def cell(block, response):
     return " ".join([*data, *([f"**{error}**"] if error else [])]) or "–"
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.parametrize("case", CASES)
 def test_row_of_the_table_is_what_is_measured(case):
