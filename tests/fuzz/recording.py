@@ -12,6 +12,7 @@ from ratatoskr._shown.recorder import Recorder
 from ratatoskr._shown.recording import RecordedStream, RecordingError
 
 HEAD = b'{"ratatoskr_recording": 1, "content_type": "text/event-stream"}\n'
+NAMED = (b'\xef\xbb\xbf{"ratatoskr_recording"', b"\xff\xfe", b"\xfe\xff")  # not as we write it
 LINES = [
     b'{"t": 0.5, "data": "aGk="}\n',
     b'{"t": 1e999, "data": ""}\n',
@@ -20,6 +21,7 @@ LINES = [
     b'{"t": "1", "data": "aGk="}\n',
     b'{"t": 1, "data": "a"}\n',
     b'{"t": 1}\n',
+    b'{"t": 1, "reconnects": 1}\n',
     b'{"data": []}\n',
     b'{"end": "reset"}\n',
     b'{"end": [null]}\n',
@@ -43,6 +45,7 @@ def recorded(chunks: list[bytes], end: str) -> bytes:
 
 def seeds() -> list[bytes]:
     files = [HEAD + LINES[0] + line + LINES[0] for line in LINES]
+    files += [start + HEAD for start in (b"\xef\xbb\xbf", b"\xff\xfe")]
     files += [HEAD.replace(b"1", b"2"), HEAD[:10], HEAD.replace(b"1", b'"1"'), b"[]"]
     files += [recorded(chunks, "end of stream") for chunks in streams()[::16]]
     files += [b"".join(chunks) for chunks in streams()[::32]]
@@ -60,7 +63,9 @@ def read(parts: list[bytes]) -> tuple[list[str], list[bytes], str, str]:
     except RecordingError as error:
         said = str(error)
     assert stream.bytes_read <= sum(map(len, parts))
-    assert all(type(seconds) is float and type(chunk) is bytes for seconds, chunk in timed)
+    assert all(
+        type(seconds) is float and type(chunk) in (bytes, type(None)) for seconds, chunk in timed
+    )
     times = [repr(seconds) for seconds, _ in timed]  # NaN is not equal to itself
     return times, [chunk for _, chunk in timed], stream.end_reason, said
 
@@ -78,6 +83,9 @@ def check(data: bytes) -> None:
     times, chunks, end, said = read([file])
     if file.startswith(b'{"ratatoskr_recording"'):
         assert read(cut) == (times, chunks, end, said)
+    elif file.startswith(NAMED):
+        assert read(cut) == (times, chunks, end, said)
+        assert (chunks, said != "") == ([], True)
     else:
         assert (b"".join(chunks), end, said) == (file, "end of stream", "")
         assert b"".join(read(cut)[1]) == file
