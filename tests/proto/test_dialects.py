@@ -338,7 +338,7 @@ def test_whatever_a_frame_holds_becomes_events_or_an_error(dialect, data):
 @every_bundled
 def test_an_error_that_nests_too_deep_is_malformed_or_said(dialect):
     deep = "[" * 900 + "]" * 900
-    [item] = TurnDecoder(dialect=dialect, loads=lambda text: nested(5_000)).receive_data(
+    [item] = TurnDecoder(dialect=dialect, loads=lambda text: nested(100_000)).receive_data(
         frame('{"x": 1}')
     )
     assert isinstance(item, MalformedEnvelope)
