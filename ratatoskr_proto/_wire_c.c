@@ -109,18 +109,21 @@ field_append(Field *field, const char *bytes, Py_ssize_t size)
     return 0;
 }
 
-/* Makes the bytes the value of the field: as a slice if they stay as long as the chunk. */
-static int
-field_set(Field *field, const char *bytes, Py_ssize_t size, int in_chunk)
+/* Makes the bytes the value of the field: as a slice of the chunk, or else with the buffer of the
+   line in which they lie, so that a long line is not copied. Then the line must be cleared next. */
+static void
+field_set(Field *field, const char *bytes, Py_ssize_t size, int in_chunk, Field *line)
 {
-    field->size = 0;
-    if (!in_chunk) {
-        field->start = field->own;
-        return field_append(field, bytes, size);
-    }
     field->start = bytes;
     field->size = size;
-    return 0;
+    if (!in_chunk) {
+        Field before = *field;
+        field->start = memmove(line->own, bytes, size);
+        field->own = line->own;
+        field->room = line->room;
+        line->own = before.own;
+        line->room = before.room;
+    }
 }
 
 /* Copies a slice of the chunk, which is about to end. */
@@ -320,7 +323,8 @@ receive_line(Decoder *self, const char *line, Py_ssize_t size, int in_chunk, PyO
     }
     if (is_name(line, length, "data", 4)) {
         if (self->data.start == NULL) {
-            return field_set(&self->data, value, value_size, in_chunk);
+            field_set(&self->data, value, value_size, in_chunk, &self->line);
+            return 0;
         }
         if (field_append(&self->data, "\n", 1) < 0) {
             return -1;
@@ -331,10 +335,12 @@ receive_line(Decoder *self, const char *line, Py_ssize_t size, int in_chunk, PyO
         if (value_size && memchr(value, 0, value_size) != NULL) {
             return 0;
         }
-        return field_set(&self->id, value, value_size, in_chunk);
+        field_set(&self->id, value, value_size, in_chunk, &self->line);
+        return 0;
     }
     if (is_name(line, length, "event", 5)) {
-        return field_set(&self->type, value, value_size, in_chunk);
+        field_set(&self->type, value, value_size, in_chunk, &self->line);
+        return 0;
     }
     if (is_name(line, length, "retry", 5)) {
         return receive_retry(self, value, value_size, items);

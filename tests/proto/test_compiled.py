@@ -300,6 +300,18 @@ def test_memory_comes_back():
         tracemalloc.stop()
 
 
+@pytest.mark.parametrize("field", [b"data: ", b"id: ", b"event: "])
+def test_long_line_is_not_copied_when_it_ends(field):
+    decoder = compiled.EventStreamDecoder()
+    tracemalloc.start()
+    try:
+        for piece in (field, *[b"x" * 1024] * 1024, b"\n"):
+            decoder.receive_data(piece)
+        assert tracemalloc.get_traced_memory()[1] < 1.5 * MIB
+    finally:
+        tracemalloc.stop()
+
+
 STREAM = (
     b"\xef\xbb\xbfid: \xc3\xa9\nevent: e\ndata: one\ndata: two\nretry: 99999999999999999999\n"
     b": comment\n\n" + b"data: " + b"x" * 300 + b"\n\ndata: unfinished\nid: 9\nevent: f"
