@@ -33,7 +33,6 @@ def test_it_shows_a_turn_of_over_1000_events_to_its_end(run_main):
     [
         ("49", []),
         ("50", ["1 keep-alive"]),
-        ("1079", [SURVIVED.replace("22", "21")]),
     ],
 )
 def test_it_says_before_the_end_what_it_has_survived(run_main, events, said):

@@ -87,6 +87,7 @@ def check(url, dialect, faults, **options):
     anyio.run(main, **options)
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 @pytest.mark.parametrize("dialect", MODELS)
 def test_each_fault_is_seen_by_our_own_client(url, dialect):
     check(url, dialect, ENDINGS)

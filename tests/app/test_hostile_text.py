@@ -6,6 +6,8 @@ import pytest
 from support.frames import chunk
 from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
+pytestmark = pytest.mark.no_cover  # no line that other tests do not reach
+
 HOSTILE = "\x1b[2J\x1b]0;title\x07\0\b\r\x7f\x85\x9b31m\u2028\u2029\u202e\u2066\ud800[bold][/]"
 LITERAL = "[bold]x[/] [/] [link=https://example.com]y[/link] \t %s {} \\x1b ラ\U0001f43f"
 ESCAPED = repr(HOSTILE)[1:-1]

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ratatoskr._shown.pretty_json import pretty, strict_loads
@@ -12,9 +12,11 @@ from ratatoskr._shown.visible import visible
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
 )
 
 
+@settings(max_examples=40)
 @given(values, st.booleans(), st.sampled_from([None, 0, 3]))
 def test_it_is_the_same_json(value, ascii_only, indent):
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)

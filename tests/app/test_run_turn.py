@@ -83,7 +83,7 @@ def test_the_raw_data_is_cut_at_200_characters(show):
 
 
 @pytest.mark.no_cover  # no line that other tests do not reach
-@pytest.mark.parametrize("size", [1, 7, 4096, 10**6])
+@pytest.mark.parametrize("size", [7, 10**6])
 def test_a_long_turn_with_the_frame_that_once_crashed_comes_to_its_end(show, size):
     body = demo_turn()
     pieces = [body[start : start + size] for start in range(0, len(body), size)]

@@ -61,6 +61,7 @@ def test_hostile_text_is_shown_and_not_obeyed():
     drive(answering(*map(turn, HOSTILE)), scenario, size=(160, 50))
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 def test_tabs_and_line_feeds_are_kept():
     async def scenario(pilot):
         await send(pilot, "one")
@@ -83,6 +84,7 @@ def test_labels_are_bounded():
     drive(answering(FakeTurn(event, done())), scenario)
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 def test_json_nested_900_deep_over_a_connection():
     deep = b'{"type":"deep","x":' + b"[" * 900 + b"]" * 900 + b"}"
     frames = [b"id: 93:1\ndata: " + deep + b"\n\n", b'id: 93:2\ndata: {"type":"done"}\n\n']
@@ -102,8 +104,8 @@ def test_json_nested_900_deep_over_a_connection():
 
 
 @pytest.mark.no_cover  # no line that other tests do not reach
-def test_five_megabytes_without_a_space():
-    pieces = [text("x" * 50_000, seq) for seq in range(1, 101)]
+def test_a_megabyte_without_a_space():
+    pieces = [text("x" * 50_000, seq) for seq in range(1, 21)]
 
     async def scenario(pilot):
         app = pilot.app
@@ -111,11 +113,11 @@ def test_five_megabytes_without_a_space():
         await until(pilot, lambda: "x" in shown(app))
         await resize(pilot, 120, 20)
         await idle_again(pilot)
-        assert shown(app).count("x") == 5_000_000
+        assert shown(app).count("x") == 1_000_000
         await pilot.press("f3", "f3", "H", "i")
         assert app.query_one("#message").text == "Hi"
 
-    drive(answering(FakeTurn(*pieces, done(101))), scenario, size=(80, 10))
+    drive(answering(FakeTurn(*pieces, done(21))), scenario, size=(80, 10))
 
 
 class Flood(FakeTurn):
@@ -183,6 +185,7 @@ def test_figures_of_a_turn():
     assert (status.last_id, status.line("idle", 40)) == (SseId(93, 100), "idle 93:100 0ev 0/s")
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 def test_keep_alives_end_the_silence():
     heard = []
 

@@ -197,6 +197,7 @@ def test_reasoning_is_folded_and_a_cut_answer_can_be_asked_for_again():
     drive(answering(*turns, dialect=ANTHROPIC), scenario)
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 @pytest.mark.parametrize("dialect", [each for each in DIALECTS.values() if each is not TURN])
 def test_the_demo_server_answers_in_each_dialect_and_a_cut_answer_is_had_again(dialect):
     async def scenario(pilot):

@@ -3,6 +3,7 @@
 import asyncio
 import os
 
+import pytest
 from support.terminal_app import (
     FakeTurn,
     answering,
@@ -53,6 +54,7 @@ def test_enter_sends_what_there_is_and_only_when_idle():
     drive(answering(FakeTurn(gate, done()), FakeTurn(done())), scenario)
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 def test_escape_cancels_at_once():
     turn = FakeTurn(text("Hi"), asyncio.Event(), text("never"))
 
@@ -103,6 +105,7 @@ def test_ctrl_r_resumes_a_dropped_turn_until_it_is_done():
     drive(answering(*turns), scenario)
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 def test_ctrl_r_does_nothing_while_a_turn_runs():
     async def scenario(pilot):
         app = pilot.app
@@ -135,6 +138,7 @@ def test_a_turn_dropped_again_and_again_by_the_server_comes_whole():
     drive(RatatoskrApp("http://127.0.0.1/"), scenario)
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 def test_a_new_message_gives_the_dropped_turn_up():
     async def scenario(pilot):
         app = pilot.app
@@ -173,6 +177,7 @@ def test_a_key_in_the_key_bar_may_be_clicked_as_soon_as_it_does_something():
     drive(answering(FakeTurn(text("# Hi"), gate, DROPPED)), scenario)
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 def test_the_key_bar_is_whole_again_after_a_resize():
     async def scenario(pilot):
         await until(pilot, lambda: "F3 Markdown" in screen(pilot.app)[-1])

@@ -3,6 +3,7 @@
 import contextlib
 import re
 
+import pytest
 from support.terminal_app import FakeTurn, done, drive, idle_again, screen, send, shown, until
 
 from ratatoskr.demo_server import DemoServer, Script
@@ -30,6 +31,7 @@ def status(app):
     return screen(app)[-2]
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 def test_f4_has_the_turns_from_the_next_one_on_go_on_by_themselves():
     async def scenario(pilot):
         app = pilot.app
@@ -53,6 +55,7 @@ def test_f4_has_the_turns_from_the_next_one_on_go_on_by_themselves():
     drive(connecting(), scenario)
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 def test_escape_ends_a_wait_at_once_and_ctrl_r_goes_on():
     policy = ReconnectPolicy(floor=1000, ceiling=1000, jitter=0)
 
@@ -90,6 +93,7 @@ def test_f4_while_a_turn_runs_says_from_when_on():
     drive(connecting(), scenario)
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 def test_f4_does_nothing_where_somebody_else_opens_the_turns():
     async def scenario(pilot):
         await pilot.press("f4")
@@ -98,6 +102,7 @@ def test_f4_does_nothing_where_somebody_else_opens_the_turns():
     drive(RatatoskrApp(open_turn=lambda target: FakeTurn(done())), scenario)
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 def test_the_key_is_in_the_footer_where_there_is_room():
     async def scenario(pilot):
         keys = "^F Search  F4 Reconnect"

@@ -65,6 +65,7 @@ def test_what_one_reads_stays_in_place_while_lines_are_dropped():
 SIZES = [(20, 10), (200, 50), (60, 8), (80, 24)]
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 def test_resizing_keeps_the_end():
     async def scenario(pilot):
         transcript = pilot.app.transcript

@@ -138,6 +138,7 @@ def test_turns_are_recorded_from_the_next_one_on(tmp_path):
             assert stream.end_reason == "end of stream"
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 def test_a_recording_that_cannot_be_written_is_a_line(tmp_path):
     async def scenario(pilot):
         await send(pilot, "one")

@@ -6,6 +6,8 @@ import pytest
 
 from ratatoskr._shown.visible import HalfKeeper, printable, visible
 
+pytestmark = pytest.mark.no_cover  # no line that other tests do not reach
+
 HARMFUL = [
     *[chr(code) for code in range(0x20) if chr(code) not in "\t\n"],
     *[chr(code) for code in range(0x7F, 0xA0)],

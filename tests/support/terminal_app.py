@@ -66,6 +66,13 @@ async def settle(app):
             app.screen._on_timer_update()  # as pilot.pause() does
 
 
+def draw_nothing(compositor, *_, **__):
+    """Take a change of the screen as drawn. Textual draws each and, where there is no terminal,
+    throws it away; ``screen`` draws when a test looks.
+    """
+    compositor._dirty_regions.clear()
+
+
 def drive(app, scenario, size=(80, 24)):
     """Run ``await scenario(pilot)`` with the app."""
 
@@ -73,9 +80,12 @@ def drive(app, scenario, size=(80, 24)):
         with (
             patch("textual.app.wait_for_idle", lambda *_: settle(app)),
             patch("textual.pilot.wait_for_idle", lambda *_: settle(app)),
+            patch("textual._compositor.Compositor.render_update", draw_nothing),
         ):
             async with app.run_test(size=size) as pilot:
                 await scenario(pilot)
+                if app.screen_stack:
+                    screen(app)  # what the test did not look at can be drawn, too
 
     asyncio.run(main())
 
@@ -136,6 +146,15 @@ def screen(app):
     strips = app.screen._compositor.render_strips()
     rows = ["".join(segment.text for segment in strip).rstrip() for strip in strips]
     return [re.sub(r"\d+/s", "N/s", re.sub(r"silent \d+\.\d", "silent N", row)) for row in rows]
+
+
+def is_enabled(app, action):
+    """Whether a key does this, and does something now."""
+    return any(
+        each.enabled
+        for each in app.screen.active_bindings.values()
+        if each.binding.action in (action, f"app.{action}")
+    )
 
 
 def shown(app):
