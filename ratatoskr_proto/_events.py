@@ -9,6 +9,8 @@ from ._fields import Field, read_fields, readable_fields
 from ._sse_id import SseId
 from ._typing import TypeVar
 
+_new_object = object.__new__
+
 
 @dataclass(frozen=True)
 class Event:
@@ -62,7 +64,7 @@ def new_text(text: str, sse_id: SseId, body: dict[str, Any]) -> Text:
     """Build a ``Text``, by far the most common event, as its generated ``__init__`` does, which
     takes three times as long.
     """
-    event = object.__new__(Text)
+    event = _new_object(Text)
     fields = event.__dict__
     fields["sse_id"] = sse_id
     fields["body"] = body

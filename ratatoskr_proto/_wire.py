@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Generic, Literal, NoReturn, overload
 
 from . import _arguments, _utf8
 from ._errors import EventTooLarge
-from ._frames import Comment, Frame, ServerSentEvent, WireItem
+from ._frames import Comment, Frame, ServerSentEvent, WireItem, new_tuple
 from ._typing import TypeVar
 
 DEFAULT_MAX_EVENT_BYTES = 16 * 1024 * 1024
@@ -34,8 +34,6 @@ _DIGITS_AT_ONCE = 600  # below 640, the lowest value that sys.set_int_max_str_di
 
 #: What the decoder puts out: no comments, unless they are asked for.
 Item = TypeVar("Item", default=WireItem, covariant=True)  # pyright: ignore[reportGeneralTypeIssues]
-
-_new_tuple = tuple.__new__  # a NamedTuple's own __new__ is a Python call, three times as slow
 
 
 class _Place(enum.Enum):
@@ -296,7 +294,7 @@ class EventStreamDecoder(Generic[Item]):
                 self._last_event_id = id
                 frame = (event or "message", text[position + 6 : end], id)
                 named = not self._plain_frames
-                items.append(_new_tuple(ServerSentEvent, frame) if named else frame)
+                items.append(new_tuple(ServerSentEvent, frame) if named else frame)
                 return
             if text.startswith("id: ", position):
                 id = text[position + 4 : end]
@@ -342,7 +340,7 @@ class EventStreamDecoder(Generic[Item]):
                         data = "\n".join((data, *more))
                         more = []
                     frame = (event or "message", data, last_event_id)
-                    items.append(_new_tuple(ServerSentEvent, frame) if named else frame)
+                    items.append(new_tuple(ServerSentEvent, frame) if named else frame)
                     data = None
                 event = ""
                 continue
