@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from .encoding import BOM, UTF_16, encoding_error
 
@@ -87,9 +89,9 @@ class RecordedStream:
                     self.end_reason = str(entry["end"])
                     return
                 elif "reconnects" in entry:
-                    yield float(entry["t"]), None
+                    yield _seconds(entry), None
                 else:
-                    yield float(entry["t"]), base64.b64decode(entry["data"], validate=True)
+                    yield _seconds(entry), base64.b64decode(entry["data"], validate=True)
             except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
                 raise RecordingError(f"line {number} of the recording cannot be read") from None
 
@@ -107,3 +109,11 @@ class RecordedStream:
             chunk = self._next()
         if buffer:
             yield bytes(buffer)
+
+
+def _seconds(entry: Any) -> float:
+    """The time of an entry. Raises as ``float`` does, and ValueError if it is not finite."""
+    seconds = float(entry["t"])
+    if not math.isfinite(seconds):
+        raise ValueError
+    return seconds

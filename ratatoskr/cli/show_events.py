@@ -75,6 +75,7 @@ class EventsPrinter:
         events.tap(receive)
         events.watch(self._print_change)
         ending: RatatoskrError | None = None
+        reason = "closed"
         opened = False
         self._figures.start()
         scope = anyio.move_on_after(self._max_time)
@@ -86,17 +87,17 @@ class EventsPrinter:
                         _print_head(events)
                     async for item in events:
                         self._print_item(item)
+                reason = "end of stream"
         except RatatoskrError as error:
             ending = error
+            reason = end_reason(error)
             if self._head and not opened and events.status is not None:
                 _print_head(events)
         finally:
             if self._summary:
                 write_stderr(self._figures.line())
-        if recorder is not None:
-            recorder.end(
-                "closed" if scope.cancelled_caught else end_reason(ending), events.reconnects
-            )
+            if recorder is not None:
+                recorder.end(reason, events.reconnects)
         if scope.cancelled_caught:
             write_stderr(f"ratatoskr: stopped after {self._max_time:g} s")
             return ExitCode.DONE if opened else ExitCode.CONNECT_FAILED

@@ -59,9 +59,12 @@ class TurnPrinter:
         """
         if self._recorder is not None:
             turn.tap(lambda data: self._receive(data, turn.reconnects))
-        ending = await self._print_events(turn)
-        if self._recorder is not None:
-            self._recorder.end(end_reason(ending), turn.reconnects)
+        ending: Event | RatatoskrError = SseConnectionDropped(None, "closed")
+        try:
+            ending = await self._print_events(turn)
+        finally:
+            if self._recorder is not None:
+                self._recorder.end(end_reason(ending), turn.reconnects)
         self._print_ending(turn, ending)
         return exit_code(ending)
 

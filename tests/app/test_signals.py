@@ -32,15 +32,20 @@ def sends_and_waits(peer):
         (signal.SIGHUP, -signal.SIGHUP, "anyio"),
     ],
 )
-def test_a_stream_ends_with_its_summary_and_a_line(start, number, code, transport):
+def test_a_stream_ends_with_its_summary_its_recording_and_a_line(
+    start, tmp_path, number, code, transport
+):
+    file = tmp_path / "stream.jsonl"
+    options = ["--summary", "--record", str(file), "--transport", transport]
     with serving(sends_and_waits) as server:
-        process = start("tail", "--summary", server.url, "--transport", transport, bufsize=0)
+        process = start("tail", server.url, *options, bufsize=0)
         assert process.stdout.read(1)
         process.send_signal(number)
         assert process.wait() == code
         said = process.stderr.read().decode().splitlines()
     assert said[0].startswith("1 frames, ")
     assert said[1:] == ["ratatoskr: interrupted"]
+    assert file.read_text().splitlines()[-1] == '{"end": "closed"}'
 
 
 def test_ctrl_c_before_there_is_an_answer_ends_it_with_a_line(start):

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 
 import pytest
 from support.demo import demo_serving, resume_turn, start_turn
@@ -214,6 +215,16 @@ def test_a_recording_holds_no_url_and_no_headers(turn, tmp_path):
     times = [line["t"] for line in lines[1:-1]]
     assert times[0] == 0
     assert times == sorted(times)
+
+
+@pytest.mark.parametrize("arguments", [["turn", "-m", "Hi"], ["tail"]])
+def test_a_recording_says_that_the_stream_was_left(run_main, url, tmp_path, monkeypatch, arguments):
+    file = tmp_path / "turn.jsonl"
+    with monkeypatch.context() as context:
+        context.setattr(sys, "stdout", None)
+        run = run_main(*arguments, url, "--record", str(file))
+    assert (run.said, run.code) == ([], 0)
+    assert file.read_text("ascii").splitlines()[-1] == '{"end": "closed"}'
 
 
 @pytest.mark.parametrize("name", ["", "missing/turn.jsonl"])
