@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import pytest
 import trustme
+from support.fault_servers import nobody_listening
 
 from ratatoskr.cli import main
 
-TIMEOUT = 30
+TIMEOUT = 50
 # Settings that would change the streams of a process, or lead it away from loopback.
 UNWANTED = {"PYTHONIOENCODING", "PYTHONUNBUFFERED", "PYTHONUTF8"}
 PROXIES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
@@ -138,6 +139,13 @@ def gone():
     os.close(reader)
     yield writer
     os.close(writer)
+
+
+@pytest.fixture
+def nobody_listens():
+    """A URL at which nobody listens."""
+    with nobody_listening() as url:
+        yield url
 
 
 @pytest.fixture

@@ -118,7 +118,6 @@ def test_a_turn_can_have_a_chosen_text_too():
     assert bodies[-1] == {"type": "done", "frames": 7}
 
 
-@pytest.mark.no_cover  # no line that other tests do not reach
 def test_a_long_turn_with_a_chosen_text_is_whole():
     with answering(Script(text="x" * 1100, events=1101)) as url:
         body = ask(url, "POST")[2]

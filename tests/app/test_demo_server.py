@@ -58,7 +58,6 @@ def test_a_turn_is_frames_in_order_up_to_done(fresh_url):
     assert json.loads(frames(body)[-1].data)["type"] == "done"
 
 
-@pytest.mark.no_cover  # no line that other tests do not reach
 def test_a_turn_is_long_and_is_resumed_around_the_frame_that_once_crashed(url):
     body = start_turn(url)
     whole = frames(body)

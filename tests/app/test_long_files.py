@@ -120,7 +120,7 @@ def test_without_rich_a_short_file_is_decoded(on_terminal, long_turn, without_mo
 # Memory
 
 
-@pytest.mark.parametrize("options", [[], ["--wire"]])
+@pytest.mark.parametrize("options", [[], pytest.param(["--wire"], marks=pytest.mark.slow)])
 def test_memory_does_not_grow_with_the_file(long_turn, options):
     small = peak_memory("decode", *options, long_turn(4 * MIB))
     large = peak_memory("decode", *options, long_turn(32 * MIB))
@@ -138,5 +138,5 @@ def peak_memory(*arguments):
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     )
     command = [sys.executable, "-c", script, sys.executable, "-m", "ratatoskr", *arguments]
-    run = subprocess.run(command, capture_output=True, check=True, timeout=60)
+    run = subprocess.run(command, capture_output=True, check=True, timeout=50)
     return int(run.stdout)

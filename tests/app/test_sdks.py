@@ -1,6 +1,6 @@
 """The SDKs of OpenAI, Anthropic and Google as clients of the demo server.
 
-They take seconds to import, so the default run has one of them alone.
+They take seconds to import, so the default run leaves them out.
 """
 
 import importlib.util
@@ -24,7 +24,7 @@ def sdks():
     return sdk_table
 
 
-@pytest.mark.no_cover  # most of it is the import
+@pytest.mark.slow
 def test_an_sdk_reads_it_as_its_own_server():
     import openai  # takes long, so it is not for every process that collects tests
 

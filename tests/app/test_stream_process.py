@@ -13,6 +13,7 @@ if os.name != "posix":
     pytest.skip("needs the pipes and signals of POSIX", allow_module_level=True)
 
 TIMEOUT = 30
+FAST = ["--transport", "anyio"]  # httpx takes twice as long to import
 HI = chunk(encode_event('{"type": "text", "text": "Hi"}', id="42:1"))
 DONE = chunk(done(2))
 
@@ -21,7 +22,7 @@ DONE = chunk(done(2))
 
 
 @pytest.mark.parametrize(
-    "command", [["turn", "-m", "Hi"], ["tail", "--json", "--transport", "anyio"]]
+    "command", [["turn", "-m", "Hi", *FAST], ["tail", "--json", *FAST]], ids=["turn", "tail"]
 )
 def test_a_frame_is_shown_before_the_next_is_sent(start, command):
     def handler(peer):
@@ -49,7 +50,7 @@ def test_a_frame_is_shown_before_the_next_is_sent(start, command):
 def test_a_server_killed_in_mid_turn_is_a_drop_after_the_last_event(start):
     server = start("serve", "--fault", "stall", "--at", "5", "--pace", "0", bufsize=0)
     url = server.stdout.readline().decode().split()[-1]
-    process = start("turn", url, "-m", "Hi", "--json", bufsize=0)
+    process = start("turn", url, "-m", "Hi", "--json", *FAST, bufsize=0)
     for _ in range(4):
         process.stdout.readline()
     server.kill()

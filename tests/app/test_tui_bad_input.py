@@ -6,6 +6,7 @@ import pytest
 from support.frames import chunk
 from support.raw_server import CHUNKED, LAST_CHUNK, serving
 from support.terminal_app import (
+    TIMEOUT,
     FakeTurn,
     answering,
     done,
@@ -134,7 +135,7 @@ class Flood(FakeTurn):
 
 async def reached(condition):
     """As ``until``; Pilot would wait for the app to have nothing to do."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(TIMEOUT):
         while not condition():
             await asyncio.sleep(0)
 

@@ -228,11 +228,13 @@ def test_a_place_that_cannot_be_written_is_a_line(tmp_path, monkeypatch):
 
 MARKDOWN = (
     "# Title\n\nSee [here](https://example.com), *now* [bold]x[/] &#x202e;\x1b[31m\n\n"
-    "| a | b |\n|---|---|\n| 1 | 2 |\n\n" + "\n".join(f"- item {n}" for n in range(500))
+    "| a | b |\n|---|---|\n| 1 | 2 |\n\n" + "\n".join(f"- item {n}" for n in range(100))
 )
 
 
-def test_f3_shows_the_last_turn_as_markdown_and_the_transcript_again():
+def test_f3_shows_the_last_turn_as_markdown_and_the_transcript_again(monkeypatch):
+    monkeypatch.setattr("ratatoskr.tui.markdown._MAX_LINES", 60)
+
     async def scenario(pilot):
         app = pilot.app
         assert "markdown" not in enabled(app)

@@ -36,7 +36,6 @@ def turn(run_main, url):
     return turn
 
 
-@pytest.mark.no_cover  # no line that other tests do not reach
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_the_text_is_on_stdout_exactly_and_the_label_on_stderr(turn, url, transport):
     run = turn("-m", "Hi", "--transport", transport)
@@ -109,7 +108,8 @@ def test_a_media_type_that_is_none_of_a_stream_is_named(run_main, transport):
 
 
 def test_a_label_never_shares_a_line_with_text(start, url):
-    process = start("turn", url + "?events=7", "-m", "Hi", stderr=subprocess.STDOUT)
+    options = ["-m", "Hi", "--transport", "anyio"]
+    process = start("turn", f"{url}?events=7", *options, stderr=subprocess.STDOUT)
     *text, label = process.stdout.read().decode().splitlines()
     assert (text[-1] != "", label) == (True, "[done]")
 
@@ -186,7 +186,6 @@ def test_a_url_is_needed(run_main):
 # Recordings
 
 
-@pytest.mark.no_cover  # no line that other tests do not reach
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_a_recording_decodes_to_the_same_events(turn, run_main, tmp_path, transport):
     file = str(tmp_path / "turn.jsonl")

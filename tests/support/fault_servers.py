@@ -187,9 +187,9 @@ def follows(status: int) -> Callable[[Peer], None]:
 
 @contextlib.contextmanager
 def nobody_listening() -> Iterator[str]:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    yield f"http://127.0.0.1:{port}/turns"
+    with socket.socket() as taken:  # by us, so that no other server gets the port meanwhile
+        taken.bind((HERE, 0))
+        yield f"http://{HERE}:{taken.getsockname()[1]}/turns"
 
 
 @contextlib.contextmanager

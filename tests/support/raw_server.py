@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 
 from support.frames import chunk
 
-TIMEOUT = 10.0  # seconds after which a test that hangs fails
+TIMEOUT = 30.0  # seconds, less than the watchdog, after which a test that hangs fails
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
