@@ -182,8 +182,7 @@ class TurnDecoder(Generic[E]):
 
         No bytes make it raise. Raises TypeError if ``chunk`` is not bytes-like, RuntimeError after
         ``receive_sse()``; and lets through any exception that ``loads``, an event class or a
-        dialect was not expected to raise: the turn has failed then, and events of this call are
-        lost.
+        dialect was not expected to raise: the turn has failed, and events of this call are lost.
         """
         data = chunk if type(chunk) is bytes else _arguments.chunk(chunk)
         if self._wire is None or not data:
@@ -262,8 +261,8 @@ class TurnDecoder(Generic[E]):
         whole. What is half a frame is no fault of the server, so it is no malformed one.
         """
         begun = wire.begun
-        frames = [frame for frame in wire.receive_eof() if type(frame) is tuple]
-        if not frames:
+        frames = wire.receive_eof()
+        if not any(type(frame) is tuple for frame in frames):
             return begun
         count = self._count
         error = self._read_frames(frames, items)
@@ -338,7 +337,8 @@ class TurnDecoder(Generic[E]):
                         self._receive_complete(item)
                         continue
                     if not isinstance(item, Event) or (
-                        item.sse_id is not sse_id and item.sse_id != sse_id
+                        item.sse_id is not sse_id
+                        and not (isinstance(item.sse_id, SseId) and item.sse_id == sse_id)
                     ):
                         raise TypeError(_wrong_result(self._dialect, body, item))
                     if item.terminal:

@@ -50,13 +50,12 @@ class Dialect(ABC, Generic[E]):
     def __init_subclass__(cls) -> None:
         """Raises TypeError for attributes that are not as described above."""
         super().__init_subclass__()
-        if cls.numbered and "numbered" in vars(cls):
+        setter = next(each for each in cls.__mro__ if "numbered" in vars(each))
+        if cls.numbered and (setter is cls or not issubclass(setter, Dialect)):
             raise TypeError(f"{cls.__name__} must not set numbered; only TURN has ids of that form")
-        if not isinstance(cls.end_marks, Set):
-            raise TypeError(
-                f"{cls.__name__}.end_marks must be a frozenset of str, "
-                f"not {type(cls.end_marks).__name__}"
-            )
+        marks: object = cls.end_marks
+        if not (isinstance(marks, Set) and all(isinstance(mark, str) for mark in marks)):
+            raise TypeError(f"{cls.__name__}.end_marks must be a frozenset of str, not {marks!r}")
 
     @abstractmethod
     def read(self, sse_id: SseId, event: str, body: Any) -> Sequence[E | Complete] | None:

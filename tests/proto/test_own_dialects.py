@@ -170,6 +170,18 @@ def test_retry_before_the_end_counts():
     assert read(rest=b"retry: 5\nda").retry_ms == 5
 
 
+@pytest.mark.parametrize("frame", [b"data: END", b'data: ["text:a"]', b"data"])
+def test_retry_in_an_unfinished_last_frame_counts_if_that_is_whole(frame):
+    assert read(rest=frame + b"\nretry: 5", dialect=FLUSHING).retry_ms == 5
+    assert read(rest=b"retry: 5\r" + frame, dialect=FLUSHING).retry_ms == 5
+    assert read(rest=frame + b"\nretry: 5").retry_ms is None
+
+
+def test_retry_alone_may_be_half_a_line():
+    result = read(rest=b"retry: 5", dialect=FLUSHING)
+    assert (result.items, result.retry_ms) == ([dropped(None, "end of stream" + LOST)], None)
+
+
 # Errors
 
 
@@ -234,6 +246,8 @@ def test_retry_after_an_exception_of_loads_does_not_count():
         lambda sse_id: [None],
         lambda sse_id: [Text("a", sse_id=sse_id, body={}), "b"],
         lambda sse_id: [Text("a", sse_id=SseId(0, 99), body={})],
+        lambda sse_id: [Text("a", sse_id=tuple(sse_id), body={})],
+        lambda sse_id: [Done(sse_id=tuple(sse_id), body={})],
         lambda sse_id: [Complete],
         lambda sse_id: [Text],
     ],
@@ -455,7 +469,20 @@ def test_a_subclass_that_sets_numbered_is_a_type_error():
                 return None
 
 
-@pytest.mark.parametrize("marks", ["[DONE]", ["[DONE]"], None])
+@pytest.mark.parametrize("base", [Words, type(TURN)])
+def test_a_subclass_that_gets_numbered_from_elsewhere_is_a_type_error(base):
+    mixin = type("Mixin", (), {"numbered": True})
+    with pytest.raises(TypeError, match="Numbered must not set numbered"):
+        type("Numbered", (mixin, base), {})
+    assert type("After", (base, mixin), {}).numbered is base.numbered
+
+
+def test_a_subclass_may_say_that_it_is_not_numbered():
+    assert type("Plain", (Words,), {"numbered": False}).numbered is False
+    assert type("Turns", (type(TURN),), {}).numbered is True
+
+
+@pytest.mark.parametrize("marks", ["[DONE]", ["[DONE]"], None, {b"[DONE]"}, {"[DONE]", 5}])
 def test_end_marks_are_a_set(marks):
     with pytest.raises(TypeError, match=r"Marked\.end_marks must be a frozenset"):
 
