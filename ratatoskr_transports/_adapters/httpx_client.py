@@ -68,7 +68,7 @@ def check_response(response: Any, function: str) -> None:
     if response.is_closed or response.is_stream_consumed:
         raise ValueError("the response was closed before it was read; send it with stream=True")
     sync = function.endswith("_sync")
-    if sync is hasattr(response.stream, "__aiter__"):
+    if not hasattr(response.stream, "__iter__" if sync else "__aiter__"):
         kind = "an async" if sync else "a sync"
         other = function.removesuffix("_sync") if sync else f"{function}_sync"
         raise TypeError(f"{function}() cannot read the response of {kind} client; use {other}()")
@@ -266,7 +266,10 @@ class _OfResponse(HttpBody):
         headers = dict(self.headers)
         if self._content is not None:  # httpx has undone whatever coding there was
             headers.pop("content-encoding", None)
-        url = str(self._response.url)
+        try:
+            url = str(self._response.url)
+        except RuntimeError:  # a response made by hand has no request
+            url = ""
         return refusal(self.status, headers, url, any_media_type=any_media_type)
 
 

@@ -209,6 +209,46 @@ def test_response_that_was_read_is_read_from_its_content(library, coding):
 
 
 @LIBRARIES
+def test_response_needs_no_request(library):
+    """As one made by hand in a test has none."""
+    head = {"status_code": 200, "headers": STREAM_HEADERS}
+
+    async def chunks():
+        yield FIRST
+        yield DONE
+
+    async def main():
+        for body in ({"content": FIRST + DONE}, {"content": chunks()}):
+            async with wrap(library.Response(**head, **body)) as turn:
+                assert [event.type async for event in turn] == ["text", "done"]
+
+    anyio.run(main)
+    for body in ({"content": FIRST + DONE}, {"content": iter([FIRST, DONE])}):
+        with wrap_sync(library.Response(**head, **body)) as turn:
+            assert [event.type for event in turn] == ["text", "done"]
+    for location, target in [("http://test/a?secret", "http://test/a"), ("/b", "/b")]:
+        response = library.Response(307, headers={"location": location}, content=b"")
+        with pytest.raises(SseConnectFailed) as caught:
+            wrap_sync(response)
+        assert caught.value == SseConnectFailed(307, "", f"redirect to {target}")
+
+
+@LIBRARIES
+def test_response_of_both_kinds_is_read_by_either_function(library):
+    def response():
+        stream = library.ByteStream(FIRST + DONE)
+        return library.Response(200, headers=STREAM_HEADERS, stream=stream)
+
+    async def main():
+        async with wrap(response()) as turn:
+            assert [event.type async for event in turn] == ["text", "done"]
+
+    anyio.run(main)
+    with wrap_sync(response()) as turn:
+        assert [event.type for event in turn] == ["text", "done"]
+
+
+@LIBRARIES
 def test_response_that_was_closed_unread_is_refused(library):
     def consumed(response):
         list(response.iter_raw())
