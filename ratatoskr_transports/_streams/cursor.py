@@ -349,7 +349,8 @@ class EventCursor(Cursor[EventStreamDecoder | ChangesDecoder]):
     def take(self) -> Any:
         """As in ``Cursor``. An id may also come without an event, once all before is out."""
         item = super().take()
-        if item is None and self._decoder.last_event_id != self.last_event_id:
+        out = item is None or item is OVER
+        if out and self._decoder.last_event_id != self.last_event_id:
             self._bare_id = (self.last, self._decoder.last_event_id)
         return item
 

@@ -156,6 +156,17 @@ def test_id_and_retry_that_come_without_an_event_count(adapter):
 
 
 @every_adapter
+def test_id_of_an_unfinished_last_block_counts_if_that_is_flushed(adapter):
+    rest = encode_event("a", id="1") + b"id: 2"
+    with serving(answering(TO_CLOSE, rest)) as server:
+        for flush, last_event_id in [(True, "2"), (False, "1")]:
+            outcome = adapter.run_events(server.url, flush_unfinished=flush)
+            assert ([event.data for event in outcome.items], outcome.error) == (["a"], None)
+            assert outcome.stream.last_event_id == last_event_id
+            assert outcome.stream.ended_mid_event is True
+
+
+@every_adapter
 def test_no_stream_is_told_with_status_and_body(adapter):
     head = b"HTTP/1.1 401 No\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n"
     with serving(answering(head, b'{"error": "?"}')) as server:
