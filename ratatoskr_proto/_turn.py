@@ -146,6 +146,8 @@ class TurnDecoder(Generic[E]):
         self._wire: FrameDecoder | None = FrameDecoder(max_event_bytes, dialect.flush_unfinished)
         self._fed_with = ""
 
+    __reduce_ex__ = FrameDecoder.__reduce_ex__
+
     @property
     def state(self) -> TurnState:
         """Where the turn stands (TurnState)."""

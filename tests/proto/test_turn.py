@@ -1,6 +1,8 @@
 """The turn layer, rule by rule of docs/turn-protocol.md."""
 
+import copy
 import json
+import pickle
 
 import httpx2
 import httpx_sse
@@ -445,6 +447,15 @@ def test_bad_chunk_is_a_type_error_in_every_state(state):
         decoder.receive_data(5)
     with pytest.raises(TypeError, match="reason must be a str"):
         decoder.receive_eof(None)
+
+
+@pytest.mark.parametrize("stream", [b"", b"id: 42:1\nda", done("42:1")])
+def test_a_decoder_is_not_copied(stream):
+    decoder = TurnDecoder()
+    decoder.receive_data(stream)
+    for copying in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="one connection"):
+            copying(decoder)
 
 
 # The long turn that began it all
