@@ -117,7 +117,7 @@ class DemoServer:
             task = self._understand(request, path, query)
         except BadRequest as error:
             body = ENCODERS[dialect].error_body(error.status, str(error))
-            await connection.send_json(error.status, body)
+            await connection.send_json(error.status, body, error.headers)
             return connection.next_request()
         faults = task.script.faults
         if status := faults.number("status"):
@@ -143,7 +143,8 @@ class DemoServer:
             raise BadRequest(404, _NOTHING_HERE)
         allowed = ("GET", "POST") if recording or dialect == "turn" else ("POST",)
         if request.method not in allowed:
-            raise BadRequest(405, f"the method here is {' or '.join(allowed)}")
+            message = f"the method here is {' or '.join(allowed)}"
+            raise BadRequest(405, message, [("Allow", ", ".join(allowed))])
         dialect = dialect or "turn"
         script = self._script_for(request, query, dialect, strict=path == PATHS["turn"])
         if recording is not None:

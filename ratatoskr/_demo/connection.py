@@ -34,11 +34,12 @@ class ConnectionOver(Exception):
 
 
 class BadRequest(Exception):
-    """A request that is answered with an error, ``status`` (int)."""
+    """A request that is answered with an error, ``status`` (int), and with these ``headers``."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, status: int, message: str, headers: Headers | None = None) -> None:
         super().__init__(message)
         self.status = status
+        self.headers = headers
 
 
 class Request(NamedTuple):

@@ -92,7 +92,8 @@ class Faults:
 
     def __init__(self, specs: str | Iterable[str] = (), at: int | None = None) -> None:
         """``specs`` are faults as ``--fault`` takes them: ``NAME``, ``NAME=NUMBER``, ``at=N``,
-        ``times=N``, ``id=WORD``, or several with commas between them; a str is one of them.
+        ``times=N``, ``id=WORD``, or several with commas between them, and spaces if you like, as in
+        any header; a str is one of them.
 
         Raises ValueError for an unknown fault or a number out of its range.
         """
@@ -101,7 +102,7 @@ class Faults:
         self._numbers: dict[str, int] = {}
         for spec in [specs] if isinstance(specs, str) else specs:
             for each in spec.split(","):
-                self._add(each)
+                self._add(each.strip(" \t"))
 
     def _add(self, spec: str) -> None:
         name, equals, value = spec.partition("=")

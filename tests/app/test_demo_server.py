@@ -189,6 +189,9 @@ def test_another_path_is_404_with_the_paths_that_there_are(url, target):
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "BREW"])
 def test_another_method_is_405(url, method):
     assert error_of(ask(url, method))[0] == 405
+    with connected(url) as connection:
+        connection.request(method, "/turns")
+        assert connection.getresponse().getheader("allow") == "GET, POST"
 
 
 @pytest.mark.parametrize("target", ["/turns", "/", "/turns?html", "/turns?status=503"])

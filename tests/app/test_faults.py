@@ -124,7 +124,14 @@ def test_a_fault_of_one_request_by_its_query(label_of, url, query):
 
 
 @pytest.mark.parametrize(
-    "header", ["bad-json", "bad-json,at=10", "at=10,bad-json", "keepalive,bad-json,id=a b"]
+    "header",
+    [
+        "bad-json",
+        "bad-json,at=10",
+        "at=10,bad-json",
+        "keepalive,bad-json,id=a b",
+        "bad-json ,\tat=10",
+    ],
 )
 def test_a_fault_of_one_request_by_its_header(label_of, url, header):
     headers = {"x-fault": header}
@@ -260,6 +267,7 @@ def test_each_name_has_a_line_of_help():
         ("nope", "there is no fault 'nope'; the faults are ends-early, cut-at-frame, "),
         ("bad-json,nope", "there is no fault 'nope'; "),
         ("", "there is no fault ''"),
+        ("bad-json, ", "there is no fault ''"),
         ("\x1b", r"there is no fault '\x1b'"),
         ("empty=1", "the fault empty takes no number"),
         ("status", "status=N takes a number from 200 to 599"),
