@@ -82,6 +82,26 @@ def test_what_is_no_factory_is_one_line_and_exits_2(capsys, target, said):
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize("place", ["module", "factory", "decoder"])
+def test_what_ends_the_process_has_not_passed(capsys, tmp_path, monkeypatch, place):
+    (tmp_path / f"ending_{place}.py").write_text(
+        "import sys\n"
+        f"place = {place!r}\n"
+        "if place == 'module': sys.exit()\n"
+        "class Parser:\n"
+        "    def __init__(self):\n"
+        "        if place == 'factory': sys.exit()\n"
+        "    def receive_data(self, chunk): sys.exit()\n"
+        "    def receive_eof(self): return []\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(capsys, f"ending_{place}:Parser")
+    assert (code, out) == (2 if place == "module" else 1, "")
+    assert err.startswith("ratatoskr: ")
+    assert "SystemExit" in err
+    assert err.count("\n") == 1
+
+
 def test_a_decoder_that_hangs_is_given_up_with_the_place_and_exits_1(tmp_path):
     (tmp_path / "hanging.py").write_text(
         "import time\n"

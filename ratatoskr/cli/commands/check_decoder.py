@@ -57,6 +57,9 @@ def check_decoder(target: str, prompt: bool, as_json: bool, timeout: float) -> i
     except TimeoutError as error:
         write_stderr(f"ratatoskr: {printable(str(error))}")
         return _FAILED
+    except SystemExit:  # whose exit code would be ours
+        write_stderr("ratatoskr: the decoder ended the process, by a SystemExit")
+        return _FAILED
     if as_json:
         write_stdout_json(_json_lines(report))
     else:
@@ -72,7 +75,7 @@ def _load(target: str) -> Any:
     sys.path.insert(0, "")
     try:
         return operator.attrgetter(path)(importlib.import_module(name))
-    except Exception as error:  # a module may raise anything
+    except (Exception, SystemExit) as error:  # a module may raise anything
         raise click.UsageError(f"cannot load {target}: {type(error).__name__}: {error}") from None
 
 
