@@ -103,7 +103,8 @@ class Connector:
     def _httpx_client(self) -> Any:
         """The client, made when it is first needed, since reading certificates takes long.
 
-        Raises ValueError for a proxy that cannot be used; the message repeats nothing of it.
+        Raises ValueError for certificates of the environment that cannot be used, and for a proxy;
+        the message repeats nothing of it.
         """
         if self._client is None:
             import httpx
@@ -123,6 +124,11 @@ class Connector:
                     proxy=self._proxy,
                     trust_env=self._trust_env,
                 )
+            except OSError as error:
+                reason = certificates_error(error)
+                raise ValueError(
+                    f"cannot use the certificates in SSL_CERT_FILE: {reason}"
+                ) from None
             except (ValueError, httpx.InvalidURL, ImportError):
                 raise ValueError(self._bad_proxy()) from None
         return self._client
@@ -133,3 +139,10 @@ class Connector:
             return f"the proxy must be {example}"
         names = [name for name in os.environ if name.upper() in _PROXY_VARIABLES]
         return f"a proxy in the environment must be {example}; check {', '.join(sorted(names))}"
+
+
+def certificates_error(error: OSError) -> str:
+    """Return why a file of certificates to trust could not be loaded."""
+    if isinstance(error, ssl.SSLError):
+        return "it holds no certificates"
+    return error.strerror or type(error).__name__

@@ -77,6 +77,8 @@ def recording_to(path: str | None) -> Iterator[Recorder | None]:
     if path is None:
         yield None
         return
+    if path == "-":
+        raise RecordingError("cannot write a recording to stdout, where the answer goes")
     with _reworded(path):
         file = _Replacement(path) if _is_regular(path) else _Device(path)
 

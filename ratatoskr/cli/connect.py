@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import functools
+import os
 import ssl
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
@@ -11,7 +13,7 @@ import click
 
 from ratatoskr_proto import RatatoskrError, ReconnectPolicy
 
-from .._connector import ANYIO, HTTPX, TRIO, Connector
+from .._connector import ANYIO, HTTPX, TRIO, Connector, certificates_error
 from .console import CommandError
 from .option_values import read_headers
 from .options import ABOVE_0, max_event_bytes_option
@@ -71,9 +73,9 @@ _OPTIONS = (
         "-H",
         "--header",
         multiple=True,
-        metavar="'Name: value'|@FILE",
-        help="A header to send, or a file with one on each line, which keeps secrets out of the "
-        "list of processes. May be given more than once.",
+        metavar="'Name: value'|@FILE|@-",
+        help="A header to send, or a file or stdin with one on each line, which keeps secrets out "
+        "of the list of processes. May be given more than once.",
     ),
     click.option(
         "--transport",
@@ -133,14 +135,19 @@ async def show_stream(
 
     Raises CommandError for arguments that the adapter refuses.
     """
+    check_url(url)
     async with connector:
-        if not url.lower().startswith(("http://", "https://")):
-            raise CommandError("the URL must start with http:// or https://")
         try:
             stream = connector.open(function, url, *args, on_wait=printer.on_wait, **options)
         except (TypeError, ValueError) as error:
             raise CommandError(str(error)) from None
         return await printer.show(stream)
+
+
+def check_url(url: str, which: str = "the URL") -> None:
+    """Raises CommandError for a URL without a scheme, which a client could have a base for."""
+    if not url.lower().startswith(("http://", "https://")):
+        raise CommandError(f"{which} must start with http:// or https://")
 
 
 def _read_timeout(transport: str, read_timeout: float, event_timeout: float | None) -> float:
@@ -158,10 +165,12 @@ def _ssl_context(
     if cacert is None and cert is None and not insecure:
         return None
     try:
+        if cacert == "":  # which ssl would take for none
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         context = ssl.create_default_context(cafile=cacert)
-    except (OSError, ssl.SSLError) as error:
-        reason = "it holds no certificates" if isinstance(error, ssl.SSLError) else error.strerror
-        raise CommandError(f"cannot use the certificates in {cacert!r}: {reason}") from None
+    except OSError as error:
+        wrong = f"cannot use the certificates in {cacert!r}: {certificates_error(error)}"
+        raise CommandError(wrong) from None
     if insecure:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE

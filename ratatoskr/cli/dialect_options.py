@@ -46,3 +46,10 @@ def read_keys(data: str | None) -> dict[str, Any]:
     if not isinstance(keys, dict):
         raise CommandError("""the data must be an object of JSON, such as {"model": "qwen3"}""")
     return keys
+
+
+def check_resumes(dialect: Dialect[Any], **options: object) -> None:
+    """Raises UsageError for an option that resumes answers, if given, in a dialect that cannot."""
+    for name, value in options.items():
+        if value is not None and not dialect.numbered:
+            raise click.UsageError(f"--{name} is for turns; {dialect.name} cannot resume an answer")

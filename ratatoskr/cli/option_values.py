@@ -9,11 +9,12 @@ from typing import Any
 
 from .._shown.encoding import decoded
 from .._shown.pretty_json import strict_loads
-from .console import CommandError
+from .console import CommandError, write_stderr
 
 
 def read_headers(options: Iterable[str]) -> list[tuple[str, str]]:
-    """Read the values of ``--header``: each ``Name: value``, or ``@FILE`` with such lines.
+    """Read the values of ``--header``: each ``Name: value``, or ``@FILE`` with such lines, or
+    ``@-`` for stdin.
 
     Raises CommandError for an invalid header, which may hold a secret and is not repeated, and for
     a file that cannot be read.
@@ -28,7 +29,7 @@ def read_body(option: str) -> bytes:
     """
     if not option.startswith("@"):
         return option.encode("utf-8", "surrogateescape")  # the bytes that were typed
-    return _read_file(option[1:], "the data", stdin=True)
+    return _read_file(option[1:], "the data")
 
 
 def request_body(body: bytes, headers: Iterable[tuple[str, str]]) -> dict[str, Any]:
@@ -77,11 +78,13 @@ def _split_header(text: str, where: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _read_file(path: str, what: str, *, stdin: bool = False) -> bytes:
+def _read_file(path: str, what: str) -> bytes:
     try:
-        if stdin and path == "-":
+        if path == "-":
             if sys.stdin is None:
                 raise CommandError(f"cannot read {what} from stdin: it is closed")
+            if sys.stdin.isatty():
+                write_stderr(f"ratatoskr: reading {what} from the terminal; Ctrl-D ends it")
             return sys.stdin.buffer.read()
         with open(path, "rb") as file:
             return file.read()

@@ -1,5 +1,6 @@
 """The options of ``turn`` and ``tail``: URL, headers, proxy, TLS, timeouts, over each transport."""
 
+import io
 import ssl
 
 import pytest
@@ -144,6 +145,11 @@ def test_a_file_of_headers_in_another_encoding_is_named(refuse, tmp_path, encodi
     assert line == f"ratatoskr: cannot read the headers in '{file}': {reason}"
 
 
+def test_headers_are_read_from_stdin(headers_sent, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"X-Key: s3cret\n")))
+    assert "x-key: s3cret" in headers_sent("-H", "@-")
+
+
 @pytest.mark.parametrize("name", ["", "missing", ".", "\0"])
 def test_a_file_of_headers_that_cannot_be_read_is_one_line(refuse, tmp_path, name):
     path = f"{tmp_path}/{name}" if name else ""
@@ -249,6 +255,25 @@ def test_a_file_without_certificates_is_one_line(refuse, tmp_path, content):
     line = refuse("https://127.0.0.1:9/", "--cacert", str(file))
     assert line.startswith(f"ratatoskr: cannot use the certificates in '{file}': ")
     assert "None" not in line
+
+
+@pytest.mark.parametrize("option", ["--cacert", "--cert"])
+def test_an_empty_name_is_not_left_out(refuse, option):
+    assert refuse("https://127.0.0.1:9/", option, "").endswith("in '': No such file or directory")
+
+
+@pytest.mark.parametrize("content", [None, "nothing"])
+def test_certificates_of_the_environment_that_cannot_be_used_are_named(
+    run_main, tmp_path, monkeypatch, content
+):
+    file = tmp_path / "authority.pem"
+    if content is not None:
+        file.write_text(content)
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    run = run_main("turn", "https://127.0.0.1:9/", "-m", "Hi")
+    assert (len(run.said), run.code) == (1, 2)
+    reason = "No such file or directory" if content is None else "it holds no certificates"
+    assert run.said[0] == f"ratatoskr: cannot use the certificates in SSL_CERT_FILE: {reason}"
 
 
 @pytest.fixture

@@ -268,6 +268,13 @@ def test_the_method_is_the_one_that_is_given(request_of):
     assert request_of("--method", "POST")[0].startswith("POST ")
 
 
+@pytest.mark.parametrize("method", ["", " ", "G T", "HEAD", "\u00dc"])
+def test_a_method_that_is_none_is_one_line(run_main, method):
+    run = run_main("tail", "http://127.0.0.1:9/", "-X", method)
+    assert (len(run.said), run.code) == (1, 2)
+    assert run.said[0].startswith("ratatoskr: the method must be one word, such as POST")
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -299,6 +306,13 @@ def test_a_post_is_not_sent_again(run_main):
 def test_a_url_to_resume_at_is_for_reconnecting(run_main):
     run = run_main("tail", "http://127.0.0.1:9/", "--resume-url", "http://127.0.0.1:9/")
     assert (run.said, run.code) == (["ratatoskr: --resume-url needs --reconnect"], 2)
+
+
+@pytest.mark.parametrize("url", ["", "x", "/turns", "ftp://127.0.0.1/"])
+def test_a_url_to_resume_at_that_is_none_is_one_line(run_main, url):
+    run = run_main("tail", "http://127.0.0.1:9/", "--reconnect", "--resume-url", url)
+    assert run.said == ["ratatoskr: the URL to resume at must start with http:// or https://"]
+    assert run.code == 2
 
 
 # What is shown

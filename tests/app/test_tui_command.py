@@ -5,6 +5,8 @@ import pytest
 import ratatoskr.cli.commands.tui
 import ratatoskr.tui
 
+URL = "http://127.0.0.1:9/"
+
 
 @pytest.fixture
 def given(monkeypatch):
@@ -43,6 +45,13 @@ def test_the_options_of_streams_reach_the_app(given, run_main):
         (["--transport", "trio"], "the app runs on asyncio; use --transport httpx or anyio"),
         (["--cacert", "nowhere"], "cannot use the certificates in 'nowhere'"),
         (["-H", "secret"], "--header: a header is written 'Name: value'"),
+        (["notaurl"], "the URL must start with http:// or https://"),
+        (["--events"], "--events needs a URL"),
+        (["--events", "notaurl"], "the URL must start with http:// or https://"),
+        (["--events", URL, "--record", "x"], "--events takes no --record, -d or --dialect"),
+        (["--events", URL, "-d", "{}"], "--events takes no --record, -d or --dialect"),
+        (["--events", URL, "--dialect", "gemini"], "--events takes no --record, -d or --dialect"),
+        (["--dialect", "gemini", "--reconnect"], "--reconnect is for turns; gemini cannot resume"),
     ],
 )
 def test_options_that_cannot_be_used(given, run_main, options, line):

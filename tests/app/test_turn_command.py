@@ -233,6 +233,14 @@ def test_a_recording_that_cannot_be_written_is_one_line(turn, tmp_path, name):
     assert run.said[0].startswith(f"ratatoskr: cannot write '{tmp_path / name}': ")
 
 
+def test_a_recording_does_not_go_to_stdout(turn, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = turn("-m", "Hi", "--record", "-")
+    assert (run.stdout, run.code) == (b"", 2)
+    assert run.said == ["ratatoskr: cannot write a recording to stdout, where the answer goes"]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_recording_on_a_full_disk_is_one_line(turn):
     run = turn("-m", "Hi", "--record", "/dev/full")
     assert run.said == ["ratatoskr: cannot write '/dev/full': No space left on device"]

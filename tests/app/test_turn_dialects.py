@@ -188,13 +188,16 @@ def test_data_that_is_no_object_is_one_line(run_main, data):
 
 @pytest.mark.parametrize("dialect", MODELS)
 def test_a_dialect_without_ids_cannot_resume(run_main, dialect):
-    options = ["--dialect", dialect, "--resume", "93:1"]
-    run = run_main("turn", "http://127.0.0.1:9/", *options)
-    assert (len(run.said), run.code) == (1, 2)
-    assert run.said == [f"ratatoskr: --resume is for turns; {dialect} cannot resume an answer"]
-    options = ["--dialect", dialect, "-m", "Hi", "--reconnect"]
-    run = run_main("turn", "http://127.0.0.1:9/", *options)
-    assert (len(run.said), run.code) == (1, 2)
+    for options in (
+        ["--resume", "93:1"],
+        ["--resume", "93:1", "-m", "Hi"],
+        ["--reconnect", "-m", "Hi"],
+    ):
+        run = run_main("turn", "http://127.0.0.1:9/", "--dialect", dialect, *options)
+        assert run.said == [
+            f"ratatoskr: {options[0]} is for turns; {dialect} cannot resume an answer"
+        ]
+        assert run.code == 2
 
 
 def test_a_server_that_wants_a_model_is_heard(run_main):

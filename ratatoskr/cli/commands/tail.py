@@ -11,7 +11,7 @@ import click
 from ..._connector import Connector
 from ..._shown.json_lines import JsonLines
 from ..._shown.recorder import recording_to
-from ..connect import show_stream, stream_options
+from ..connect import check_url, show_stream, stream_options
 from ..console import colour_wanted
 from ..event_formats import EventsAsJson, EventsAsText
 from ..option_values import read_body, request_body
@@ -92,7 +92,10 @@ def tail(
         raise click.UsageError(UNICODE_NEEDS_JSON)
     if stream_options["reconnect"] is None and resume_url is not None:
         raise click.UsageError("--resume-url needs --reconnect")
-    method = method or ("GET" if data is None else "POST")
+    if resume_url is not None:
+        check_url(resume_url, "the URL to resume at")
+    if method is None:
+        method = "GET" if data is None else "POST"
     if stream_options["reconnect"] is not None and resume_url is None and method.upper() != "GET":
         raise click.UsageError(
             "--reconnect never sends such a request again; say with --resume-url where to resume"

@@ -11,9 +11,9 @@ import click
 from ratatoskr_proto.dialects import TURN, Dialect
 
 from ..._connector import TRIO, Connector
-from ..connect import stream_options
+from ..connect import check_url, stream_options
 from ..console import CommandError, is_terminal
-from ..dialect_options import dialect_option, keys_option, read_keys
+from ..dialect_options import check_resumes, dialect_option, keys_option, read_keys
 from ..options import record_option
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ def tui(
     number; F8 turns it on and off.
     """
     keys = read_keys(data)
+    if url is not None:
+        check_url(url)
     if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
         raise CommandError("the app needs a terminal; `ratatoskr turn` does without")
     if os.environ.get("TERM") == "dumb":
@@ -72,14 +74,17 @@ def tui(
     from ...tui import EventsApp, RatatoskrApp
 
     reconnect = stream_options.pop("reconnect")
-    if reconnect is not None and dialect is not TURN:
-        raise click.UsageError(f"--reconnect is for turns; {dialect.name} cannot resume an answer")
     app: App[None]
     if events:
-        if url is None or record is not None:
-            raise click.UsageError("--events needs a URL, and takes no --record; `tail` records")
+        if url is None:
+            raise click.UsageError("--events needs a URL")
+        if record is not None or data is not None or dialect is not TURN:
+            raise click.UsageError(
+                "--events takes no --record, -d or --dialect; `tail` has the first two"
+            )
         app = EventsApp(url, connector=connector, options=stream_options, reconnect=reconnect)
     else:
+        check_resumes(dialect, reconnect=reconnect)
         app = RatatoskrApp(
             url,
             connector=connector,

@@ -14,7 +14,7 @@ from ..._requests import Said, request_body
 from ..._shown.json_lines import JsonLines, loads
 from ..._shown.recorder import recording_to
 from ..connect import show_stream, stream_options
-from ..dialect_options import dialect_option, keys_option, read_keys
+from ..dialect_options import check_resumes, dialect_option, keys_option, read_keys
 from ..options import UNICODE_NEEDS_JSON, record_option, unicode_option
 from ..show_turn import ExplainingPrinter
 
@@ -60,14 +60,13 @@ def turn(
     When the connection drops, the label says the id to resume after. With --reconnect that is done
     for you: the message is not sent twice, and nothing is shown twice.
     """
+    check_resumes(dialect, resume=resume, reconnect=stream_options["reconnect"])
     if (message is None and data is None) == (resume is None):
         if not dialect.numbered:
             raise click.UsageError("give a message with -m, or a request with -d")
         raise click.UsageError("give a message with -m, or an id with --resume, and not both")
     if unicode and not as_json:
         raise click.UsageError(UNICODE_NEEDS_JSON)
-    if resume is not None and not dialect.numbered:
-        raise click.UsageError(f"--resume is for turns; {dialect.name} cannot resume an answer")
     lines = JsonLines(unicode=unicode) if as_json else None
     options = stream_options | {"loads": loads}
     body = keys = read_keys(data)
