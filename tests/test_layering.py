@@ -127,11 +127,6 @@ def test_transports_load_what_they_need_and_no_more(code, loaded):
     assert modules_loaded_by(code) == loaded
 
 
-def test_transports_have_no_other_lazy_names():
-    with pytest.raises(AttributeError, match="has no attribute 'stream_turn'"):
-        ratatoskr_transports.stream_turn  # noqa: B018  # reading it is the point
-
-
 def test_transports_export_the_names_of_the_guide():
     assert set(ratatoskr_transports.__all__) == {
         *["TurnStream", "SyncTurnStream", "EventStream", "SyncEventStream"],

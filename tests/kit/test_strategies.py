@@ -77,16 +77,16 @@ def has_two_events(data):
 @pytest.mark.parametrize(
     ("strategy", "condition", "most"),
     [
-        (event_streams(), has_an_id, 6),
-        (event_streams(), has_two_events, 4),
-        (event_streams(), lambda data: b"\r" in data, 4),
-        (turn_streams(), has_two_events, 6),
-        (hostile_bytes(), has_an_id, 4),
-        (hostile_bytes(), lambda data: b"\0" in data, 1),
+        (event_streams, has_an_id, 6),
+        (event_streams, has_two_events, 4),
+        (event_streams, lambda data: b"\r" in data, 4),
+        (turn_streams, has_two_events, 6),
+        (hostile_bytes, has_an_id, 4),
+        (hostile_bytes, lambda data: b"\0" in data, 1),
     ],
 )
 def test_a_failing_stream_shrinks_to_a_few_lines(strategy, condition, most):
-    data = smallest(strategy, condition)
+    data = smallest(strategy(), condition)
     assert len(re.findall(b"\r\n|\r|\n", data)) <= most
 
 

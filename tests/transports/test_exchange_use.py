@@ -20,6 +20,7 @@ from support.exchanging import (
     with_length,
 )
 
+import ratatoskr_transports
 from ratatoskr_proto import (
     EventStreamDecoder,
     EventTooLarge,
@@ -32,6 +33,12 @@ from ratatoskr_transports import SseExchange
 
 URL = "http://example.test/turns"
 MIB = 1024 * 1024
+
+
+def test_it_is_the_one_name_that_is_looked_up_late():
+    assert ratatoskr_transports.SseExchange is SseExchange
+    with pytest.raises(AttributeError, match="has no attribute 'stream_turn'"):
+        ratatoskr_transports.stream_turn  # noqa: B018  # reading it is the point
 
 
 # Sending.
