@@ -20,6 +20,6 @@ def check_seconds(name: str, value: float | None) -> float | None:
 def check_plain_function(name: str, value: Any) -> None:
     """Raise TypeError unless ``value`` can be called and gives its result without an ``await``."""
     if not callable(value):
-        raise TypeError(f"{name} must be a function or None, not {type(value).__name__}")
+        raise TypeError(f"{name} must be a plain function, not {type(value).__name__}")
     if any(inspect.iscoroutinefunction(each) for each in (value, type(value).__call__)):
         raise TypeError(f"{name} must be a plain function, not an async one")

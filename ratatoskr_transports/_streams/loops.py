@@ -17,7 +17,7 @@ from typing import Any, Generic, Self, TypeVar
 from ratatoskr_proto import RatatoskrError, Reason
 
 from .._http.reasons import reason_of
-from .arguments import check_seconds
+from .arguments import check_plain_function, check_seconds
 from .checkpoint import checkpoint
 from .cursor import OVER, PIECE, Cursor, raise_foreign
 from .opening import AsyncOpening, SyncOpening
@@ -79,8 +79,10 @@ class _Stream(Generic[SourceT, OpeningT, CursorT]):
 
     def tap(self, receive: Callable[[bytes], object]) -> None:
         """Have each piece of the body, as bytes without its content coding, handed to ``receive``
-        just before it is decoded: to record a stream, or to see that it lives.
+        just before it is decoded: to record a stream, or to see that it lives. Raises TypeError
+        unless it is a plain function.
         """
+        check_plain_function("receive", receive)
         self._cursor.tap(receive)
 
     def _read_from(self, body: Any) -> None:

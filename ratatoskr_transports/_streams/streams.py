@@ -23,6 +23,7 @@ from ratatoskr_proto import (
 from ratatoskr_proto.dialects import TURN, Dialect
 
 from .._typing import DialectEvent, OwnEvent, TurnEvent
+from .arguments import check_plain_function
 from .cursor import EventCursor, TurnCursor
 from .loops import AsyncStream, SyncStream
 from .sources import Source, SyncSource
@@ -94,8 +95,9 @@ class _EventView:
 
         ``retry_ms`` is in milliseconds, None if there has been none. An id that comes with an event
         is that of the event. An exception of ``changed`` closes the stream and comes through.
-        Raises RuntimeError once the stream is being read.
+        Raises TypeError unless it is a plain function, RuntimeError once the stream is being read.
         """
+        check_plain_function("changed", changed)
         self._cursor.watch(changed)
 
 

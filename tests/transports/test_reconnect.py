@@ -363,7 +363,7 @@ def test_on_wait_must_be_a_plain_function(adapter):
             raise AssertionError
 
     cases = [
-        (3, "on_wait must be a function or None, not int"),
+        (3, "on_wait must be a plain function, not int"),
         (wait, "on_wait must be a plain function"),
         (Waiter(), "on_wait must be a plain function"),
         (functools.partial(wait, None), "on_wait must be a plain function"),

@@ -99,3 +99,17 @@ def test_exception_of_the_watcher_closes_the_stream_and_comes_through(mode, bug,
                 await anext(stream)
 
     mode.run(main)
+
+
+async def changed_async(last_event_id, retry_ms):
+    raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("callback", "words"), [(None, "not NoneType"), (5, "not int"), (changed_async, "not an async")]
+)
+@pytest.mark.parametrize(("method", "name"), [("watch", "changed"), ("tap", "receive")])
+def test_callback_is_a_plain_function(method, name, callback, words):
+    stream = SyncEventStream(SyncScriptedSource([]))
+    with pytest.raises(TypeError, match=f"{name} must be a plain function, {words}"):
+        getattr(stream, method)(callback)
