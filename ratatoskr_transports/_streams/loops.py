@@ -119,8 +119,13 @@ class _Stream(Generic[SourceT, OpeningT, CursorT]):
         return True
 
     def _received(self, data: bytes) -> bytes | None:
+        if type(data) is not bytes:
+            if not isinstance(data, (bytes, bytearray, memoryview)):
+                self._cursor.close()
+                raise TypeError(f"a source must return bytes, not {type(data).__name__}")
+            data = bytes(data)
         if data:
-            return self._cursor.receive_data(data if type(data) is bytes else bytes(data))
+            return self._cursor.receive_data(data)
         self._cursor.receive_eof("end of stream")
         return None
 

@@ -347,6 +347,28 @@ def test_foreign_exception_of_a_source_comes_through_once_and_breaks_the_stream(
 
 
 @every_mode
+@pytest.mark.parametrize("odd", [None, 0, 5, "", "data: a\n\n", [100], ()], ids=repr)
+def test_source_that_gives_anything_but_bytes_breaks_the_stream(mode, odd):
+    async def main():
+        events, _ = events_over(mode, odd, b"data: a\n\n")
+        with pytest.raises(TypeError, match="source must return bytes, not " + type(odd).__name__):
+            await anext(events)
+        assert await next_error(events) == CLOSED
+
+    mode.run(main)
+
+
+@every_mode
+@pytest.mark.parametrize("kind", [bytearray, memoryview])
+def test_source_may_give_bytes_of_any_kind(mode, kind):
+    async def main():
+        events, _ = events_over(mode, kind(b"data: a\n\n"), kind(b""))
+        assert [event.data async for event in events] == ["a"]
+
+    mode.run(main)
+
+
+@every_mode
 def test_source_that_ends_with_end_of_stream_of_anyio_has_ended(mode):
     async def main():
         turn, _ = turn_over(mode, FIRST, anyio.EndOfStream())
