@@ -16,7 +16,7 @@ from ratatoskr_proto import RatatoskrError, ReconnectPolicy
 from .._connector import ANYIO, HTTPX, TRIO, Connector, certificates_error
 from .console import CommandError
 from .option_values import read_headers
-from .options import ABOVE_0, max_event_bytes_option
+from .options import ABOVE_0, FileName, max_event_bytes_option
 
 POLICY = ReconnectPolicy()
 
@@ -85,12 +85,29 @@ _OPTIONS = (
         help="The library to connect with.",
     ),
     click.option("--proxy", metavar="URL", help="A proxy to go through; with httpx only."),
-    click.option("--cacert", metavar="FILE", help="The certificates to trust, in PEM."),
-    click.option("--insecure", is_flag=True, help="Trust any certificate. For tests only."),
-    click.option("--cert", metavar="FILE", help="The certificate to show to the server, in PEM."),
-    click.option("--key", metavar="FILE", help="Its private key, if that is in a file of its own."),
     click.option(
-        "--connect-timeout", type=ABOVE_0, default=10.0, show_default=True, metavar="SECONDS"
+        "--cacert", type=FileName(), metavar="FILE", help="The certificates to trust, in PEM."
+    ),
+    click.option("--insecure", is_flag=True, help="Trust any certificate. For tests only."),
+    click.option(
+        "--cert",
+        type=FileName(),
+        metavar="FILE",
+        help="The certificate to show to the server, in PEM.",
+    ),
+    click.option(
+        "--key",
+        type=FileName(),
+        metavar="FILE",
+        help="Its private key, if that is in a file of its own.",
+    ),
+    click.option(
+        "--connect-timeout",
+        type=ABOVE_0,
+        default=10.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="Give up after so long without a connection.",
     ),
     click.option(
         "--read-timeout",
@@ -112,7 +129,7 @@ _OPTIONS = (
         "--reconnect",
         is_flag=True,
         help="When the connection is lost, wait a little, reconnect, and resume after the last "
-        "event; a line on stderr says so. Give up after 8 tries that bring nothing new.",
+        "event; a line says so each time. Give up after 8 tries that bring nothing new.",
     ),
 )
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from ratatoskr_proto import DEFAULT_MAX_EVENT_BYTES
 
@@ -22,6 +23,17 @@ class Number(click.FloatRange):
         return number
 
 
+class FileName(click.types.StringParamType):
+    """The name of a file, which a shell completes. Opening the file says what is wrong with it."""
+
+    name = "file"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return [CompletionItem(incomplete, type="file")]
+
+
 ABOVE_0 = Number(min=0, min_open=True)
 
 max_event_bytes_option = click.option(
@@ -34,7 +46,10 @@ max_event_bytes_option = click.option(
 )
 
 record_option = click.option(
-    "--record", metavar="FILE", help="Write a recording, for `decode` and `serve --replay`."
+    "--record",
+    type=FileName(),
+    metavar="FILE",
+    help="Write a recording, for `decode` and `serve --replay`.",
 )
 
 UNICODE_NEEDS_JSON = "--unicode needs --json; other output is not limited to ASCII"

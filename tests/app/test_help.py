@@ -2,6 +2,7 @@
 
 import re
 
+import click
 import pytest
 
 from ratatoskr.cli import cli
@@ -19,6 +20,14 @@ def test_each_command_teaches_with_an_example(run_main, command):
     examples = run.stdout.decode().partition("Examples:\n")[2]
     assert re.search(rf"^    .*ratatoskr {command}", examples, re.MULTILINE)
     assert (run.stderr, run.code) == (b"", 0)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_option_says_what_it_does(command):
+    options = [
+        each for each in cli.get_command(None, command).params if isinstance(each, click.Option)
+    ]
+    assert [each.name for each in options if not each.help] == []
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -63,6 +72,13 @@ def test_a_command_is_completed(complete):
 def test_a_dialect_is_completed(complete):
     assert complete("ratatoskr turn --dialect open") == ["openai-chat", "openai-responses"]
     assert complete("ratatoskr decode --dialect a") == ["anthropic"]
+
+
+@pytest.mark.parametrize("option", ["--record", "--cacert", "--cert", "--key"])
+def test_a_file_is_left_to_the_shell(complete, option):
+    assert complete(f"ratatoskr turn {option} x") == ["x"]
+    assert complete("ratatoskr serve --replay x") == ["x"]
+    assert complete("ratatoskr decode x") == ["x"]
 
 
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])

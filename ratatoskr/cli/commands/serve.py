@@ -14,7 +14,7 @@ from ..._demo.faults import FAULTS
 from ..._demo.script import LARGEST_EVENTS, LARGEST_PACE
 from ...demo_server import DEFAULT_EVENTS, PATHS, DemoServer, Faults, Recording, Script
 from ..console import CommandError, write_stdout
-from ..options import ABOVE_0, Number
+from ..options import ABOVE_0, FileName, Number
 
 _PACE = 0.01  # seconds between frames: pleasant to read along
 _FAULTS_HELP = "\n".join(f"      {fault.shown:14} {fault.does}" for fault in FAULTS)
@@ -85,7 +85,12 @@ _FAULTS_HELP = "\n".join(f"      {fault.shown:14} {fault.does}" for fault in FAU
 @click.option("--text", metavar="TEXT", help="The text of every answer.")
 @click.option("--reasoning", metavar="TEXT", help="What the model thinks before each answer.")
 @click.option("--model", metavar="NAME", help="Refuse requests for another model, or for none.")
-@click.option("--replay", metavar="FILE", help="Serve a recording, or a raw .sse file, instead.")
+@click.option(
+    "--replay",
+    type=FileName(),
+    metavar="FILE",
+    help="Serve a recording, or a raw .sse file, instead.",
+)
 @click.option(
     "--speed",
     type=ABOVE_0,

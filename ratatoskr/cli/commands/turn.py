@@ -45,8 +45,9 @@ def turn(
 ) -> int:
     """Stream one turn: its text to stdout, everything else as labels to stderr.
 
-    With -m the message is sent to URL in the form of the dialect, such as {"message": TEXT}; with
-    --resume a turn that was lost is resumed after the event with that id.
+    With -m the message is sent to URL in the form of the dialect, such as {"message": TEXT}; -d
+    without -m is the whole request. With --resume a turn that was lost is resumed after the event
+    with that id.
 
     \b
     Examples:
