@@ -87,6 +87,8 @@ class SseExchange(Generic[ItemT]):
         self._decoder: Decoder[ItemT] = (
             TurnDecoder() if decoder is None else decoder  # type: ignore[assignment]
         )
+        if isinstance(decoder, type):
+            raise TypeError(f"decoder must be made first, as {decoder.__name__}() does")
         for name in ("receive_data", "receive_eof", "over", "pending"):
             if not hasattr(self._decoder, name):
                 raise TypeError(f"decoder must have {name}, see ratatoskr_transports.Decoder")

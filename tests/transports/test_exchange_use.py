@@ -226,6 +226,12 @@ def test_decoder_is_told_why_the_body_ended(response, reason, told):
     assert decoder.reason == told
 
 
+@pytest.mark.parametrize("decoder", [TurnDecoder, EventStreamDecoder, Words])
+def test_class_of_a_decoder_is_refused(decoder):
+    with pytest.raises(TypeError, match=rf"decoder must be made first, as {decoder.__name__}\(\)"):
+        SseExchange("GET", URL, decoder=decoder)
+
+
 @pytest.mark.parametrize("missing", ["receive_data", "receive_eof", "over", "pending"])
 def test_decoder_that_does_not_meet_the_protocol_is_refused(missing):
     names = dict.fromkeys(("receive_data", "receive_eof", "over", "pending"))
