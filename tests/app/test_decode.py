@@ -238,6 +238,13 @@ def test_a_directory_is_one_line(run_main, tmp_path):
     assert run.said[0].endswith("': Is a directory")
 
 
+@pytest.mark.parametrize("arguments", [["decode"], ["serve", "--replay"]])
+def test_a_name_that_no_file_can_have_is_one_line(run_main, arguments):
+    run = run_main(*arguments, "a\0")
+    assert run.said == [r"ratatoskr: cannot read 'a\x00': it is not a path"]
+    assert run.code == 2
+
+
 def test_a_file_that_fails_while_it_is_read_is_one_line(run_main):
     unreadable = Path("/proc/self/mem")
     if not unreadable.exists():

@@ -19,13 +19,13 @@ from ..._shown.recording import RecordedStream, RecordingError
 from ..console import CommandError, colour_wanted, is_terminal, write_stderr
 from ..decode import decode_turn, decode_wire
 from ..dialect_options import dialect_option
-from ..options import max_event_bytes_option, pretty_option, unicode_option
+from ..options import FileName, max_event_bytes_option, pretty_option, unicode_option
 
 _LONG_FILE = 4 * 1024 * 1024  # bytes; below it a progress bar would only flash
 
 
 @click.command(short_help="Turn a recorded stream into JSON Lines.")
-@click.argument("file", type=click.Path(allow_dash=True), default="-")
+@click.argument("file", type=FileName(), default="-")
 @dialect_option
 @click.option("--wire", is_flag=True, help="Read any event stream: no turn, just its frames.")
 @click.option("--comments", is_flag=True, help="With --wire, print comments too.")
@@ -108,6 +108,8 @@ def _open(file: str) -> Iterator[BinaryIO]:
         opened = open(file, "rb", buffering=0)  # noqa: SIM115
     except OSError as error:
         raise _unreadable(file, error) from None
+    except ValueError:  # a null character
+        raise CommandError(f"cannot read {_shown(file)}: it is not a path") from None
     with opened:
         yield opened
 

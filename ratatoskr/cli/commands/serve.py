@@ -170,6 +170,8 @@ async def _serve(script: Script, host: str, port: int) -> None:
 
 
 def _read_recording(path: str, speed: float, chunk_size: int | None) -> Recording:
+    if "\0" in path:
+        raise CommandError(f"cannot read {path!r}: it is not a path")
     try:
         return Recording.read(path, speed, chunk_size)
     except OSError as error:
