@@ -13,11 +13,11 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .encoding import BOM, UTF_16, encoding_error
+from .encoding import BOM, UTF_16, encoding_error, is_utf_16
 
 _CHUNK = 64 * 1024
 _MARK = b'{"ratatoskr_recording"'
-_WRONG_STARTS = (BOM + _MARK, *UTF_16)  # a BOM is fine at the start of an event stream
+_MARK_AFTER_BOM = BOM + _MARK  # a BOM is fine at the start of an event stream
 _MAX_LINE = 16 * 1024 * 1024
 
 
@@ -55,14 +55,12 @@ class RecordedStream:
         Raises RecordingError, after all the chunks before it, and the exceptions of ``read``.
         """
         start = b""
-        while any(
-            len(start) < len(each) and each.startswith(start) for each in (_MARK, *_WRONG_STARTS)
-        ):
+        while _is_undecided(start):
             more = self._next()
             if not more:
                 break
             start += more
-        if start.startswith(_WRONG_STARTS):
+        if start.startswith(_MARK_AFTER_BOM) or is_utf_16(start):
             raise RecordingError(encoding_error(start))
         if start.startswith(_MARK):
             yield from self._recorded_chunks(start)
@@ -109,6 +107,14 @@ class RecordedStream:
             chunk = self._next()
         if buffer:
             yield bytes(buffer)
+
+
+def _is_undecided(start: bytes) -> bool:
+    """Whether more bytes are needed to tell a recording, or another encoding, from a raw stream."""
+    marks = (_MARK, _MARK_AFTER_BOM, *UTF_16)
+    if any(len(start) < len(mark) and mark.startswith(start) for mark in marks):
+        return True
+    return start.startswith(UTF_16) and len(start) < 4
 
 
 def _seconds(entry: Any) -> float:

@@ -326,6 +326,8 @@ def test_a_file_that_cannot_be_replaced_is_an_error_when_bytes_come(file):
 
 # Files of another encoding
 
+WIDE = ("utf-16-le", "utf-16-be")
+
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_a_recording_in_another_encoding_is_named(decode, encoding):
@@ -335,9 +337,21 @@ def test_a_recording_in_another_encoding_is_named(decode, encoding):
     assert wrong in run.said[0]
 
 
-@pytest.mark.parametrize("start", [codecs.BOM_UTF8 + b'{"ratatoskr_recording"', *UTF_16])
-def test_the_encoding_is_known_however_the_file_is_read(start):
-    assert until_error(byte_by_byte(start + b": 1}")) == ([], encoding_error(start))
+@pytest.mark.parametrize(
+    "file", [codecs.BOM_UTF8 + b'{"ratatoskr_recording": 1}', *map("\ufeffid: 1\n".encode, WIDE)]
+)
+def test_the_encoding_is_known_however_the_file_is_read(file):
+    assert until_error(byte_by_byte(file)) == ([], encoding_error(file))
+    assert until_error(reading(file)) == ([], encoding_error(file))
+
+
+@pytest.mark.parametrize("start", UTF_16)
+@pytest.mark.parametrize("rest", [b"", b"d", b"data: a\n\ndata: b\n\n"])
+def test_the_mark_of_utf_16_before_anything_else_is_a_raw_stream(decode, start, rest):
+    assert b"".join(byte_by_byte(start + rest)) == start + rest
+    run = decode(start + rest, "--wire")
+    assert run.code == 0
+    assert [line["data"] for line in run.lines] == ["b"] * rest.count(b"b")
 
 
 def test_a_raw_stream_may_begin_with_a_byte_order_mark(decode):

@@ -4,6 +4,7 @@ however it is read; and what was recorded comes out again.
 
 import base64
 import json
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,8 @@ from ratatoskr._shown.recorder import Recorder
 from ratatoskr._shown.recording import RecordedStream, RecordingError
 
 HEAD = b'{"ratatoskr_recording": 1, "content_type": "text/event-stream"}\n'
-NAMED = (b'\xef\xbb\xbf{"ratatoskr_recording"', b"\xff\xfe", b"\xfe\xff")  # not as we write it
+AFTER_BOM = b'\xef\xbb\xbf{"ratatoskr_recording"'
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 LINES = [
     b'{"t": 0.5, "data": "aGk="}\n',
     b'{"t": 1e999, "data": ""}\n',
@@ -45,14 +47,16 @@ def recorded(chunks: list[bytes], end: str) -> bytes:
 
 def seeds() -> list[bytes]:
     files = [HEAD + LINES[0] + line + LINES[0] for line in LINES]
-    files += [start + HEAD for start in (b"\xef\xbb\xbf", b"\xff\xfe")]
+    files += [start + HEAD for start in (b"\xef\xbb\xbf", b"\xff\xfe")] + [
+        HEAD.decode().encode("utf-16")
+    ]
     files += [HEAD.replace(b"1", b"2"), HEAD[:10], HEAD.replace(b"1", b'"1"'), b"[]"]
     files += [recorded(chunks, "end of stream") for chunks in streams()[::16]]
     files += [b"".join(chunks) for chunks in streams()[::32]]
     return [chosen(sizes) + each for sizes in ([], [10, 1, 40]) for each in files]
 
 
-def read(parts: list[bytes]) -> tuple[list[str], list[bytes], str, str]:
+def read(parts: list[bytes]) -> tuple[list[float], list[bytes], str, str]:
     """The times, the chunks, the reason of the end and the error, if there is one."""
     stream = RecordedStream(reader([part for part in parts if part]))
     timed: list[Any] = []
@@ -66,7 +70,8 @@ def read(parts: list[bytes]) -> tuple[list[str], list[bytes], str, str]:
     assert all(
         type(seconds) is float and type(chunk) in (bytes, type(None)) for seconds, chunk in timed
     )
-    times = [repr(seconds) for seconds, _ in timed]  # NaN is not equal to itself
+    times = [seconds for seconds, _ in timed]
+    assert all(map(math.isfinite, times))
     return times, [chunk for _, chunk in timed], stream.end_reason, said
 
 
@@ -83,7 +88,7 @@ def check(data: bytes) -> None:
     times, chunks, end, said = read([file])
     if file.startswith(b'{"ratatoskr_recording"'):
         assert read(cut) == (times, chunks, end, said)
-    elif file.startswith(NAMED):
+    elif file.startswith(AFTER_BOM) or (file.startswith(UTF_16) and 0 in file[2:4]):
         assert read(cut) == (times, chunks, end, said)
         assert (chunks, said != "") == ([], True)
     else:
