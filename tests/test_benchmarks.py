@@ -25,13 +25,21 @@ SMALL = 4000
 LITTLE = ["--quick", "--scale", "0.001", "--rounds", "2"]
 
 
+@pytest.fixture(autouse=True)
+def _no_collection_of_garbage(monkeypatch):
+    """Before each measuring, all of the suite would be gone through."""
+    monkeypatch.setattr("gc.collect", lambda: 0)
+    monkeypatch.setattr("gc.unfreeze", lambda: None)
+
+
 def run(*arguments):
     done = CliRunner().invoke(main, list(map(str, arguments)))
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done
 
 
-def test_tiny_run_writes_every_layer(tmp_path):
+def test_tiny_run_writes_every_layer(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchmarks.growth.CROWD", 100)
     file = tmp_path / "results.json"
     done = run(
         *(*LITTLE, "--json", file, "--workload", "tokens", "--chunking", "one"),
@@ -189,9 +197,7 @@ def test_ratios_are_taken_within_rounds():
     assert fastest_peer(cell) == "httpx-sse"
 
 
-def test_readers_and_cells_come_in_another_order_each_round(monkeypatch):
-    monkeypatch.setattr("gc.collect", lambda: 0)  # it takes a while
-
+def test_readers_and_cells_come_in_another_order_each_round():
     def order():
         ran = []
         cells = [

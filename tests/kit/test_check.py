@@ -79,6 +79,7 @@ def test_a_report_of_what_passes_is_empty(quick, monkeypatch):
     assert quick(Reference).passed
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 @pytest.mark.parametrize(
     "decoder", [each for each in BROKEN if each not in GROWTH], ids=lambda each: each.__name__
 )

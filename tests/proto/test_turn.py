@@ -461,6 +461,7 @@ def test_a_decoder_is_not_copied(stream):
 # The long turn that began it all
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 def test_turn_with_an_empty_frame_after_1077_events_comes_to_its_end():
     frames = [text(f"93:{seq}", f"word {seq} ") for seq in range(1, 1078)]
     frames += [empty("93:1078"), text("93:1079", "the end"), done("93:1080")]

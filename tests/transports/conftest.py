@@ -1,8 +1,27 @@
-"""Which of the transports' tests are measured."""
+"""Which of the transports' tests run by default, and which are measured."""
+
+from pathlib import Path
 
 import httpx2
 import pytest
+import trustme
 from support.adapters import Adapter
+
+# Each does what two others do: the one is httpx2 as `httpx2` is, and sync as `httpx-sync` is, the
+# other has the code of `anyio-asyncio` and the loop of `trio`.
+COMBINED = ("httpx2-sync", "anyio-trio")
+# Where a loop or a library decides, and each combination counts.
+EVERY_COMBINATION = {
+    "test_cancellation",
+    "test_faults",
+    "test_happy_turn",
+    "test_leaks",
+    "test_lifecycle",
+    "test_real_server",
+    "test_testing",
+    "test_time",
+    "test_timeouts",
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -10,5 +29,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     the libraries takes longer than to run them."""
     for item in items:
         adapter = item.callspec.params.get("adapter") if hasattr(item, "callspec") else None
-        if isinstance(adapter, Adapter) and adapter.library is httpx2:
+        if item.path.parent != Path(__file__).parent or not isinstance(adapter, Adapter):
+            continue
+        if adapter.library is httpx2:
             item.add_marker("no_cover")
+        if adapter.name in COMBINED and item.path.stem not in EVERY_COMBINATION:
+            item.add_marker("slow")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_authority(tmp_path_factory):
+    """One certificate to trust. To read all that are usual takes longer than a test."""
+    file = tmp_path_factory.mktemp("authority") / "one.pem"
+    trustme.CA().cert_pem.write_to_path(file)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SSL_CERT_FILE", str(file))
+        yield

@@ -151,6 +151,7 @@ def test_cancelled_stream_is_closed_at_once_and_never_looks_complete(
         play(adapter, scenario, server, max_connections=1)
 
 
+@pytest.mark.no_cover  # no line that other tests do not reach
 @pytest.mark.parametrize("steps", [1, 2, 3])
 @pytest.mark.parametrize("place", [awaiting_head, reading, None], ids=["head", "read", "block"])
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from ratatoskr_transports import EventStream, SyncEventStream, SyncTurnStream, T
 
 every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
-SHORT = 0.1  # seconds: a timeout that is meant to pass
+SHORT = 0.3  # seconds: a timeout that is meant to pass
 PACE = 0.02  # seconds between two signs of life
 FIRST = text(1, "a", turn=7)
 SECOND = text(2, "b", turn=7)
