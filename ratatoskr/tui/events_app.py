@@ -19,6 +19,7 @@ from .files import save_transcript
 from .frames import FrameLog
 from .frames_view import FramesView
 from .key_bar import KeyBar
+from .keys import HELP, PAGE_DOWN, PAGE_UP, RESUME, SAVE
 from .pace import DRAWINGS_A_SECOND, DrawingPace
 from .screens import EVENTS_HELP, HelpScreen, MainScreen
 from .status import TurnStatus
@@ -36,13 +37,13 @@ class EventsApp(App[None], inherit_bindings=False):
     CSS = CSS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Close", key_display="Esc"),
-        Binding("ctrl+r", "resume", "Resume", key_display="^R"),
-        Binding("f1,question_mark", "help", "Help", key_display="F1"),
+        RESUME,
+        HELP,
         Binding("ctrl+c,ctrl+q", "quit", "Quit", key_display="^C"),
-        Binding("ctrl+s", "save", "Save", key_display="^S"),
+        SAVE,
         Binding("ctrl+end,end", "follow", "Follow", key_display="End"),
-        Binding("pageup", "scroll('page_up')", show=False),
-        Binding("pagedown", "scroll('page_down')", show=False),
+        PAGE_UP,
+        PAGE_DOWN,
         Binding("ctrl+home,home", "scroll('home')", show=False),
         Binding("up", "scroll('up')", show=False),
         Binding("down", "scroll('down')", show=False),
