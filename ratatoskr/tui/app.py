@@ -117,7 +117,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
         self._status_line = StatusLine(self._status)
         frames = FrameLog()
         self._panes = Panes(frames, self._status_line.note)
-        self._reader = TurnReader(self._panes.write, self._status, frames, numbered=dialect is TURN)
+        self._reader = TurnReader(self._panes.write, self._status, frames, dialect=dialect)
         self._input = MessageInput(id="message")
 
     def get_default_screen(self) -> MainScreen:
@@ -227,6 +227,9 @@ class RatatoskrApp(App[None], inherit_bindings=False):
             came = self._reader.answer or not isinstance(ending, SseConnectFailed | None)
             if self._can_ask_again and came:
                 self._panes.write(Kind.ERROR, _CUT)
+            if isinstance(ending, RatatoskrError) and (other := self._reader.other_dialect()):
+                hint = f"[dialect] this looks like {other}; start with --dialect {other}"
+                self._panes.write(Kind.EVENT, hint)
             self._enter(AppState.IDLE)
 
     def _enter(self, state: AppState) -> None:

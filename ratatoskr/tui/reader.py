@@ -6,9 +6,19 @@ import asyncio
 import functools
 import time
 from collections.abc import Callable
+from typing import Any
 
-from ratatoskr_proto import Event, RatatoskrError, Reasoning, SseConnectionDropped, Text
+from ratatoskr_proto import (
+    Event,
+    RatatoskrError,
+    Reasoning,
+    SseConnectionDropped,
+    Text,
+    Unknown,
+)
+from ratatoskr_proto.dialects import TURN, Dialect
 
+from .._shown.guess import StreamStart
 from .._shown.labels import event_label
 from .._shown.recorder import end_reason
 from .._shown.visible import HalfKeeper
@@ -30,26 +40,38 @@ class TurnReader:
         status: TurnStatus,
         frames: FrameLog,
         *,
-        numbered: bool,
+        dialect: Dialect[Any],
     ) -> None:
-        """``write`` shows a piece of text; ``numbered`` says whether ids are those of turns."""
-        self._numbered = numbered
+        """``write`` shows a piece of text; ``dialect`` is the one that turns are read in."""
+        self._dialect = dialect
+        self._numbered = dialect is TURN
         self._write = write
         self._status = status
         self._frames = frames
         self._turn: StreamedTurn | None = None
         self._answer: list[str] = []
         self._answer_chars = 0
+        self._body_start = StreamStart()
+        self._understood = False  # whether there was more than events of unknown types
 
     @property
     def answer(self) -> str:
         """The text of the last answer, as far as the transcript keeps it."""
         return "".join(self._answer)
 
+    def other_dialect(self) -> str:
+        """The name of the other dialect that the last turn seems to be in, if nothing of it was
+        understood, else ``""``.
+        """
+        guess = "" if self._understood else self._body_start.looks_like()
+        return guess if guess and guess != self._dialect.name else ""
+
     def follow(self, turn: StreamedTurn, *, new_answer: bool) -> None:
         """From now on show only this turn, and no other that is still being read."""
         self._turn = turn
         self._frames.clear()
+        self._body_start = StreamStart()
+        self._understood = False
         if new_answer:
             self._answer.clear()
             self._answer_chars = 0
@@ -73,6 +95,7 @@ class TurnReader:
             if turn is self._turn:
                 reconnects = getattr(turn, "reconnects", 0)
                 self._status.bytes_came()
+                self._body_start.receive(data)
                 self._frames.receive(data, reconnects)
                 recording.chunk(data, reconnects)
 
@@ -92,6 +115,7 @@ class TurnReader:
                     if turn is not self._turn:
                         continue
                     self._status.count(event.sse_id if self._numbered else None)
+                    self._understood = self._understood or not isinstance(event, Unknown)
                     if isinstance(event, Text):
                         self._show_text(halves.add(event.text))
                     elif isinstance(event, Reasoning):

@@ -218,3 +218,23 @@ def test_the_demo_server_answers_in_each_dialect_and_a_cut_answer_is_had_again(d
     headers = [("X-Fault", f"ends-early,at=3,times=1,id={dialect.name}")]
     options = {"headers": headers, "dialect": dialect, "keys": {"model": "mimir"}}
     drive(RatatoskrApp("http://127.0.0.1/", **options), scenario)
+
+
+@pytest.mark.parametrize("dialect", [TURN, GEMINI])
+def test_an_answer_in_another_dialect_is_recognised_unless_some_of_it_is_understood(dialect):
+    async def scenario(pilot):
+        app = pilot.app
+        async with DemoServer(Script(events=4)).listening() as base_url:
+            for spoken in ("openai-chat", "anthropic"):
+                app._conversation.url = base_url + PATHS[spoken]
+                await send(pilot, "Hi")
+                await idle_again(pilot)
+                hint = f"[dialect] this looks like {spoken}; start with --dialect {spoken}"
+                assert shown(app).splitlines()[-1] == hint
+            app._conversation.url = f"{base_url}{PATHS[dialect.name]}?bad-json"
+            await send(pilot, "Hi")
+            await idle_again(pilot)
+            assert shown(app).count("[dialect]") == 2
+
+    keys = {"messages": [], "stream": True}
+    drive(RatatoskrApp("http://127.0.0.1/", dialect=dialect, keys=keys), scenario)
