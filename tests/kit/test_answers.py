@@ -25,7 +25,7 @@ def joined(items, kind):
 
 
 @every_dialect
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.data())
 def test_an_answer_is_read_as_it_says(dialect, data):
     answer = data.draw(answers(dialect))
@@ -40,7 +40,7 @@ def test_an_answer_is_read_as_it_says(dialect, data):
 
 
 @every_dialect
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.data())
 def test_an_answer_that_is_cut_is_never_called_complete_unless_the_server_said_so(dialect, data):
     cut = data.draw(cut_answers(dialect))
