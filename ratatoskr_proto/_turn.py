@@ -204,7 +204,7 @@ class TurnDecoder(Generic[E]):
 
         ``sse`` is any object with attributes ``event``, ``data`` and ``id``, each a str or None,
         which counts as ``""``; the events of httpx-sse and httpx2 are such. ``id`` must be the
-        stream's last event id, as the standard has it. Returns and raises what ``receive_data``
+        stream's last event id, as in the standard. Returns and raises what ``receive_data``
         does.
         """
         fields: list[str] = []
@@ -260,7 +260,7 @@ class TurnDecoder(Generic[E]):
         """Read the unfinished frame if it is a whole one; return whether an event is lost.
 
         Only a frame whose data is an end mark, or JSON that the dialect can read, is known to be
-        whole. What is half a frame is no fault of the server, so it is no malformed one.
+        whole. Half a frame is not the server's fault, so it is never called malformed.
         """
         begun = wire.begun
         frames = wire.receive_eof()
@@ -396,7 +396,7 @@ class TurnDecoder(Generic[E]):
 
 
 def _wrong_result(dialect: Dialect[Any], body: Any, result: Any) -> str:
-    """Say who returned something that is no event, or one with another id."""
+    """Say who returned something other than an event with the id that it was given."""
     if isinstance(dialect, type(TURN)):
         return (
             f"{dialect.event_types[body['type']].__name__}.from_body() must return an event with "

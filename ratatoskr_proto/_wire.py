@@ -140,7 +140,7 @@ class EventStreamDecoder(Generic[Item]):
         and, if asked for, comments.
 
         No bytes make it raise, and nothing of the caller's buffer is kept. After an
-        ``EventTooLarge`` the decoder goes on with the next block. Raises TypeError if ``chunk`` is
+        ``EventTooLarge`` the decoder reads on from the next block. Raises TypeError if ``chunk`` is
         not bytes-like, RuntimeError for data that comes after ``receive_eof()``.
         """
         if self._place is _INSIDE and type(chunk) is bytes and _LF not in chunk:
@@ -256,7 +256,7 @@ class EventStreamDecoder(Generic[Item]):
     def _skip(self, data: bytes, position: int) -> int:
         """Drop what is left of an event that was too large, with the blank line that ends it.
 
-        Returns the position to go on from.
+        Returns the position to continue from.
         """
         if not self._line_begun and data[position] == _LF:
             self._skipping = False

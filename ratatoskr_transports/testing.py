@@ -68,7 +68,7 @@ class Pause:
         self._over = _Signal()
 
     def go_on(self) -> None:
-        """Let the source go on, even before it has reached this step."""
+        """Let the source continue, even before it has reached this step."""
         self._over.set()
 
     async def reached(self) -> None:

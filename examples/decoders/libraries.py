@@ -40,8 +40,8 @@ class NotInstalled(Exception):
 
 
 EMPTY_BLOCKS = (
-    "A retry field is no event and spoils none",
-    "A block without data is no event, but its id counts",
+    "A retry field is not an event and changes none",
+    "A block without data is not an event, but its id counts",
     "A block without data leaves no event type",
 )
 

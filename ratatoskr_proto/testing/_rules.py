@@ -136,7 +136,7 @@ RULES = (
         ),
     ),
     Rule(
-        "A retry field is no event and spoils none",
+        "A retry field is not an event and changes none",
         '9.2.6: "If the field value consists of only ASCII digits, then [...] set the event '
         "stream's reconnection time to that integer. Otherwise, ignore the field\"",
         _has(rb"^retry"),
@@ -162,7 +162,7 @@ RULES = (
         ),
     ),
     Rule(
-        "A block without data is no event, but its id counts",
+        "A block without data is not an event, but its id counts",
         '9.2.6: "Set the last event ID string of the event source to the value of the last event '
         'ID buffer", which stands before "If the data buffer is an empty string, [...] return"',
         _has(_BLOCK + _NO_DATA + rb"id.*\n" + _NO_DATA + rb"\n"),

@@ -123,7 +123,7 @@ class Inflater:
             yield piece
             full = len(piece) == _PIECE
             data = self._inflate.unconsumed_tail
-            if self._inflate.eof:  # gzip may go on with another member
+            if self._inflate.eof:  # gzip may have another member
                 data = self._inflate.unused_data
                 self._inflate = None
                 self._complete = True

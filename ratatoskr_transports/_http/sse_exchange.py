@@ -135,7 +135,7 @@ class SseExchange(Generic[ItemT]):
 
     @property
     def has_more(self) -> bool:
-        """Whether ``next_items`` can go on without further bytes."""
+        """Whether ``next_items`` can continue without further bytes."""
         return not self.finished and bool(self._held or self._received)
 
     def bytes_to_send(self) -> bytes:

@@ -99,7 +99,7 @@ class CheckServer:
                 self._start(self._serve, connection)
 
     def _serve(self, connection: socket.socket) -> None:
-        # A client that leaves, or does not go on in time, fails by its own observations.
+        # A client that leaves, or does not continue in time, fails by its own observations.
         with connection, contextlib.suppress(OSError):
             connection.settimeout(self._seconds)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -146,7 +146,7 @@ class EndsEventsAtComments(Whole):
 
 
 class TrustsRetry(Whole):
-    check = "A retry field is no event and spoils none"
+    check = "A retry field is not an event and changes none"
 
     def field(self, name, value):
         if name == "retry":
@@ -162,7 +162,7 @@ class KeepsTheIdIfEmpty(Whole):
 
 
 class ForgetsTheIdWithoutData(Whole):
-    check = "A block without data is no event, but its id counts"
+    check = "A block without data is not an event, but its id counts"
     before = ""
 
     def dispatch(self):
