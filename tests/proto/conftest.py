@@ -1,7 +1,5 @@
 """Each test of the core runs over the wire layer in Python and over the one in C."""
 
-from pathlib import Path
-
 import pytest
 import support.feeding
 
@@ -19,8 +17,6 @@ else:
         pytest.param(ratatoskr_proto._compiled, id="c", marks=pytest.mark.no_cover),
     ]
 
-# What a dialect makes of a frame does not depend on what cut the stream into frames.
-OF_DIALECTS = {"test_dialects.py", "test_own_dialects.py"}
 # What a module of tests has its decoders from.
 DECODERS = {"EventStreamDecoder", "TurnDecoder"}
 DECODERS |= {name for name in vars(support.feeding) if name.startswith(("feed_", "decode_"))}
@@ -30,14 +26,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     own = "wire_layer" in vars(metafunc.module)
     if not own and not DECODERS.isdisjoint(vars(metafunc.module)):
         metafunc.parametrize("wire_layer", VERSIONS, indirect=True, scope="module")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.path.parent == Path(__file__).parent and item.path.name in OF_DIALECTS:
-            params = item.callspec.params if hasattr(item, "callspec") else {}
-            if params.get("wire_layer", ratatoskr_proto._wire) is not ratatoskr_proto._wire:
-                item.add_marker("slow")
 
 
 @pytest.fixture(scope="module", autouse=True)
