@@ -6,6 +6,8 @@ import re
 import time
 from unittest.mock import patch
 
+from textual._compositor import Compositor
+
 from ratatoskr.tui import AppState, RatatoskrApp
 from ratatoskr_proto import Done, SseId, Text
 
@@ -81,7 +83,7 @@ def drive(app, scenario, size=(80, 24)):
         with (
             patch("textual.app.wait_for_idle", lambda *_: settle(app)),
             patch("textual.pilot.wait_for_idle", lambda *_: settle(app)),
-            patch("textual._compositor.Compositor.render_update", draw_nothing),
+            patch.object(Compositor, "render_update", draw_nothing),
         ):
             async with app.run_test(size=size) as pilot:
                 await scenario(pilot)
