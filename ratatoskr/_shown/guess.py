@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
-from ratatoskr_proto import EventStreamDecoder, ServerSentEvent, SseId
+from ratatoskr_proto import Event, EventStreamDecoder, ServerSentEvent, SseId, Unknown
 
 _MAX_START = 64 * 1024
 _ANTHROPIC_TYPES = (
@@ -18,27 +19,38 @@ _ANTHROPIC_TYPES = (
 )
 
 
-class StreamStart:
-    """Keeps the first bytes of a stream."""
+class DialectGuess:
+    """Keeps the first bytes of a stream, and whether it was understood in the dialect ``named``."""
 
-    def __init__(self) -> None:
+    def __init__(self, named: str) -> None:
+        self._named = named
         self._start = b""
+        self._understood = False
 
     def receive(self, data: bytes) -> None:
         """Take bytes of the body; only the first ones are kept."""
         if len(self._start) < _MAX_START:
             self._start += data[: _MAX_START - len(self._start)]
 
-    def looks_like(self) -> str | None:
-        """Return the name of a dialect, ``""`` for an event stream in none of them, and None
-        if there is no frame with data.
+    def note(self, events: Iterable[Event]) -> None:
+        """Take events that were read: any but those of unknown types show that it is understood."""
+        self._understood = self._understood or any(
+            not isinstance(event, Unknown) for event in events
+        )
+
+    def other_dialect(self) -> str | None:
+        """Return the name of the other dialect that the stream seems to be in, ``""`` for an event
+        stream in none of them. None if it was understood, is in the dialect named after all, or has
+        no frame with data.
         """
+        if self._understood:
+            return None
         decoder = EventStreamDecoder(flush_unfinished=True)
         items = [*decoder.receive_data(self._start), *decoder.receive_eof()]
         frames = [item for item in items if isinstance(item, ServerSentEvent) and item.data]
         guesses = [guess for frame in frames if (guess := _guess(frame))]
         if guesses:
-            return guesses[0]
+            return guesses[0] if guesses[0] != self._named else None
         return "" if frames else None
 
 

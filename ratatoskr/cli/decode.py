@@ -17,12 +17,11 @@ from ratatoskr_proto import (
     ServerSentEvent,
     TurnDecoder,
     TurnState,
-    Unknown,
 )
 from ratatoskr_proto.dialects import TURN, Dialect
 
 from .._shown import json_lines
-from .._shown.guess import StreamStart
+from .._shown.guess import DialectGuess
 from .._shown.json_lines import JsonLines
 from .._shown.labels import ExitCode, ending_label, exit_code
 from .._shown.recording import RecordedStream
@@ -44,24 +43,23 @@ def decode_turn(
     """
     count = 0
     items: Sequence[Event | RatatoskrError] = []
-    start = StreamStart()
-    understood = False
-    for seconds, items in _turn_items(stream, max_event_bytes, dialect, start):
+    guess = DialectGuess(dialect.name)
+    for seconds, items in _turn_items(stream, max_event_bytes, dialect, guess):
         events = [item for item in items if isinstance(item, Event)]
         count += len(events)
-        understood = understood or any(not isinstance(event, Unknown) for event in events)
+        guess.note(events)
         shown = seconds if times else None
         write_stdout_json("".join([lines.event(event, shown) for event in events]))
     ending = items[-1]
     write_stderr(ending_label(ending))
-    if not understood and (hint := dialect_hint(ending, start, dialect.name)):
+    if hint := dialect_hint(ending, guess):
         write_stderr(hint)
     write_stderr(f"{count} events, {stream.bytes_read} bytes read")
     return exit_code(ending)
 
 
 def _turn_items(
-    stream: RecordedStream, max_event_bytes: int, dialect: Dialect[Any], start: StreamStart
+    stream: RecordedStream, max_event_bytes: int, dialect: Dialect[Any], guess: DialectGuess
 ) -> Iterator[tuple[float, Sequence[Event | RatatoskrError]]]:
     """Yield the items that each chunk completes; the very last item ended the turn."""
     make_decoder = functools.partial(
@@ -73,7 +71,7 @@ def _turn_items(
         if chunk is None:
             decoder = make_decoder(resume_from=decoder.last_sse_id if dialect.numbered else None)
             continue
-        start.receive(chunk)
+        guess.receive(chunk)
         yield seconds, decoder.receive_data(chunk)
         if decoder.state is not TurnState.STREAMING:
             return

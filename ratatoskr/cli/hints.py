@@ -6,7 +6,7 @@ from typing import Any
 
 from ratatoskr_proto import Event, ProtocolError, RatatoskrError, SseConnectFailed
 
-from .._shown.guess import StreamStart
+from .._shown.guess import DialectGuess
 
 _MAX_TYPE = 200  # characters of a media type
 
@@ -20,13 +20,13 @@ def media_type_hint(ending: Event | RatatoskrError, stream: Any) -> str:
     return f"ratatoskr: {media_type}; --any-type reads it anyway"
 
 
-def dialect_hint(ending: Event | RatatoskrError, start: StreamStart, dialect: str) -> str:
+def dialect_hint(ending: Event | RatatoskrError, guess: DialectGuess) -> str:
     """Return a line that says which other dialect a stream seems to be in, or ``""``."""
     if not isinstance(ending, RatatoskrError) or isinstance(ending, SseConnectFailed):
         return ""
-    guess = start.looks_like()
-    if guess and guess != dialect:
-        return f"ratatoskr: this looks like {guess}; try --dialect {guess}"
-    if guess == "" and isinstance(ending, ProtocolError):
+    other = guess.other_dialect()
+    if other:
+        return f"ratatoskr: this looks like {other}; try --dialect {other}"
+    if other == "" and isinstance(ending, ProtocolError):
         return "ratatoskr: this looks like some other event stream; try: ratatoskr tail"
     return ""

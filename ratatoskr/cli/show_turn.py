@@ -11,10 +11,9 @@ from ratatoskr_proto import (
     SseConnectionDropped,
     SseId,
     Text,
-    Unknown,
 )
 
-from .._shown.guess import StreamStart
+from .._shown.guess import DialectGuess
 from .._shown.json_lines import JsonLines
 from .._shown.labels import ending_label, event_label, exit_code, last_id_label, wait_label
 from .._shown.recorder import Recorder, end_reason
@@ -111,10 +110,8 @@ class ExplainingPrinter(TurnPrinter):
 
     def __init__(self, dialect: str, **options: Any) -> None:
         super().__init__(unknown=dialect == "turn", **options)
-        self._dialect = dialect
-        self._start = StreamStart()
+        self._guess = DialectGuess(dialect)
         self._last_sse_id: SseId | None = None
-        self._understood = False  # whether there was more than events of unknown types
 
     async def show(self, turn: Any) -> int:
         """See ``TurnPrinter``; ``turn`` is a ``TurnStream``."""
@@ -122,19 +119,17 @@ class ExplainingPrinter(TurnPrinter):
         return await super().show(turn)
 
     def _receive(self, data: bytes, reconnects: int) -> None:
-        self._start.receive(data)
+        self._guess.receive(data)
         super()._receive(data, reconnects)
 
     def _print(self, event: Event) -> None:
         self._last_sse_id = event.sse_id
-        self._understood = self._understood or not isinstance(event, Unknown)
+        self._guess.note([event])
         super()._print(event)
 
     def _print_ending(self, turn: Any, ending: Event | RatatoskrError) -> None:
         self._answer.label(ending_label(ending) + last_id_label(ending, self._last_sse_id))
-        hint = media_type_hint(ending, turn)
-        if not self._understood:
-            hint = hint or dialect_hint(ending, self._start, self._dialect)
+        hint = media_type_hint(ending, turn) or dialect_hint(ending, self._guess)
         if hint:
             self._answer.label(hint)
 

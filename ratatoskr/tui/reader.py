@@ -14,11 +14,10 @@ from ratatoskr_proto import (
     Reasoning,
     SseConnectionDropped,
     Text,
-    Unknown,
 )
 from ratatoskr_proto.dialects import TURN, Dialect
 
-from .._shown.guess import StreamStart
+from .._shown.guess import DialectGuess
 from .._shown.labels import event_label
 from .._shown.recorder import end_reason
 from .._shown.visible import HalfKeeper
@@ -43,7 +42,7 @@ class TurnReader:
         dialect: Dialect[Any],
     ) -> None:
         """``write`` shows a piece of text; ``dialect`` is the one that turns are read in."""
-        self._dialect = dialect
+        self._dialect_name = dialect.name
         self._numbered = dialect is TURN
         self._write = write
         self._status = status
@@ -51,27 +50,22 @@ class TurnReader:
         self._turn: StreamedTurn | None = None
         self._answer: list[str] = []
         self._answer_chars = 0
-        self._body_start = StreamStart()
-        self._understood = False  # whether there was more than events of unknown types
+        self._guess = DialectGuess(dialect.name)
 
     @property
     def answer(self) -> str:
         """The text of the last answer, as far as the transcript keeps it."""
         return "".join(self._answer)
 
-    def other_dialect(self) -> str:
-        """The name of the other dialect that the last turn seems to be in, if nothing of it was
-        understood, else ``""``.
-        """
-        guess = "" if self._understood else self._body_start.looks_like()
-        return guess if guess and guess != self._dialect.name else ""
+    def other_dialect(self) -> str | None:
+        """See ``DialectGuess``, for the last turn."""
+        return self._guess.other_dialect()
 
     def follow(self, turn: StreamedTurn, *, new_answer: bool) -> None:
         """From now on show only this turn, and no other that is still being read."""
         self._turn = turn
         self._frames.clear()
-        self._body_start = StreamStart()
-        self._understood = False
+        self._guess = DialectGuess(self._dialect_name)
         if new_answer:
             self._answer.clear()
             self._answer_chars = 0
@@ -95,7 +89,7 @@ class TurnReader:
             if turn is self._turn:
                 reconnects = getattr(turn, "reconnects", 0)
                 self._status.bytes_came()
-                self._body_start.receive(data)
+                self._guess.receive(data)
                 self._frames.receive(data, reconnects)
                 recording.chunk(data, reconnects)
 
@@ -115,7 +109,7 @@ class TurnReader:
                     if turn is not self._turn:
                         continue
                     self._status.count(event.sse_id if self._numbered else None)
-                    self._understood = self._understood or not isinstance(event, Unknown)
+                    self._guess.note([event])
                     if isinstance(event, Text):
                         self._show_text(halves.add(event.text))
                     elif isinstance(event, Reasoning):
