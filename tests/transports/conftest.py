@@ -26,7 +26,8 @@ EVERY_COMBINATION = {
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Both generations of httpx go through the same lines, and one of them is measured: to trace
-    the libraries takes longer than to run them."""
+    the libraries takes longer than to run them.
+    """
     for item in items:
         adapter = item.callspec.params.get("adapter") if hasattr(item, "callspec") else None
         if item.path.parent != Path(__file__).parent or not isinstance(adapter, Adapter):
