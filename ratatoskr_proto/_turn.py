@@ -266,11 +266,7 @@ class TurnDecoder(Generic[E]):
         frames = wire.receive_eof()
         if not any(type(frame) is tuple for frame in frames):
             return begun
-        count = self._count
-        error = self._read_frames(frames, items)
-        if error is not None:
-            self._count = count
-        return error is not None
+        return self._read_frames(frames, items) is not None
 
     def _check_feeding(self, method: str) -> None:
         if self._fed_with not in ("", method):
@@ -288,7 +284,8 @@ class TurnDecoder(Generic[E]):
         The rules are those of docs/turn-protocol.md and docs/dialects.md, in their order.
         """
         loads, read, numbered = self._loads, self._read, self._dialect.numbered
-        prefix, replay_end = self._id_prefix, self._replay_end
+        prefix, replay_end, count = self._id_prefix, self._replay_end, self._count
+        end_marks, longest_end_mark = self._dialect.end_marks, self._longest_end_mark
         try:
             for frame in frames:
                 if type(frame) is not tuple:  # one test for nearly all frames
@@ -303,9 +300,9 @@ class TurnDecoder(Generic[E]):
                 if data == "":
                     continue
                 if not numbered:
-                    self._count += 1
-                    sse_id = new_tuple(SseId, (0, self._count))
-                    if len(data) <= self._longest_end_mark and data in self._dialect.end_marks:
+                    count += 1
+                    sse_id = new_tuple(SseId, (0, count))
+                    if len(data) <= longest_end_mark and data in end_marks:
                         self._finish(Done(sse_id=sse_id, body={}), items)
                         return None
                 elif (
@@ -335,15 +332,16 @@ class TurnDecoder(Generic[E]):
                 if type(found) is not list and not isinstance(found, Sequence):
                     raise TypeError(_wrong_result(self._dialect, body, found))
                 for item in found:
-                    if type(item) is Complete:
+                    if type(item) is Text and item.sse_id is sse_id:
+                        pass  # by far the most common, and never the last
+                    elif type(item) is Complete:
                         self._receive_complete(item)
                         continue
-                    if not isinstance(item, Event) or (
-                        item.sse_id is not sse_id
-                        and not (isinstance(item.sse_id, SseId) and item.sse_id == sse_id)
+                    elif not isinstance(item, Event) or not (
+                        isinstance(item.sse_id, SseId) and item.sse_id == sse_id
                     ):
                         raise TypeError(_wrong_result(self._dialect, body, item))
-                    if item.terminal:
+                    elif item.terminal:
                         self._finish(item, items)
                         return None
                     if replay_end is not None:  # until the first event that the caller has not seen
@@ -358,6 +356,7 @@ class TurnDecoder(Generic[E]):
         except BaseException:  # of the caller's own code, see receive_data
             self._end(TurnInput.ERROR)
             raise
+        self._count = count
         if items:
             self._state = TRANSITIONS[self._state, TurnInput.EVENT]
         return None

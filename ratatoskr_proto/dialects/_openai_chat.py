@@ -35,8 +35,8 @@ class OpenAIChat(Dialect[Text | Reasoning | Done | ServerError | Unknown]):
             content = delta.get("content")
             if content is None:
                 content = choice.get("text")
-            if content:
-                text += joined_text(content)
+            if content:  # nearly always a string, which saves the call
+                text += content if isinstance(content, str) else joined_text(content)
             if finish_reason := choice.get("finish_reason"):
                 reason = stop_reason(finish_reason) or reason
         found: list[Text | Reasoning | Unknown | Complete] = []
