@@ -1,9 +1,10 @@
-"""A bad argument is a TypeError that says what it was and what would be right."""
+"""A bad argument is an error that says what it was and what would be right."""
 
 import dataclasses
 from types import SimpleNamespace
 
 import pytest
+from support.frames import done
 
 from ratatoskr_proto import (
     EventStreamDecoder,
@@ -58,3 +59,33 @@ def test_view_of_larger_items_is_read_as_its_bytes():
     decoder.receive_data(b"data: a")
     numbers = memoryview(b"bcdefgh\n\ndata: ijk\n\n").cast("I")
     assert [event.data for event in decoder.receive_data(numbers)] == ["abcdefgh", "ijk"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"resume_from": "42:1"}, TypeError, "SseId.parse"),
+        ({"resume_from": (42, 1)}, TypeError, "SseId.parse"),
+        ({"resume_from": SseId("42", 1)}, TypeError, "two ints"),
+        ({"resume_from": SseId(42, True)}, ValueError, "'<turn>:<seq>'"),
+        ({"resume_from": SseId(-1, 1)}, ValueError, "'<turn>:<seq>'"),
+        ({"resume_from": SseId(1, 10**19)}, ValueError, "1 to 19 ASCII digits"),
+        ({"event_types": {"text": Text}}, TypeError, "with_types"),
+        ({"loads": None}, TypeError, "callable"),
+        ({"max_event_bytes": 0}, ValueError, "at least 1"),
+    ],
+)
+def test_bad_options_of_a_turn(arguments, error, words):
+    with pytest.raises(error, match=words):
+        TurnDecoder(**arguments)
+
+
+@pytest.mark.parametrize("state", ["streaming", "done"])
+def test_bad_chunk_is_a_type_error_in_every_state(state):
+    decoder = TurnDecoder()
+    if state == "done":
+        decoder.receive_data(done(1))
+    with pytest.raises(TypeError, match="takes bytes, bytearray or memoryview"):
+        decoder.receive_data(5)
+    with pytest.raises(TypeError, match="reason must be a str"):
+        decoder.receive_eof(None)

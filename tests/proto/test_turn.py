@@ -4,8 +4,6 @@ import copy
 import json
 import pickle
 
-import httpx2
-import httpx_sse
 import pytest
 from support.feeding import chunkings, decode_turn
 
@@ -365,88 +363,6 @@ def test_retry_is_that_of_the_stream_up_to_its_end():
     assert decode_turn(b"retry: 5\n" + text("42:1")).retry_ms == 5
     assert decode_turn(b"retry: 5\n" + done("42:1") + b"retry: 6\n").retry_ms == 5
     assert decode_turn(done("42:1").replace(b"data", b"retry: 7\ndata")).retry_ms == 7
-
-
-# Frames of somebody else's parser
-
-
-def test_receive_sse_takes_the_events_of_httpx_sse_and_httpx2():
-    body = '{"type":"text","text":"hi"}'
-    for kind in (httpx_sse.ServerSentEvent, httpx2.ServerSentEvent, ServerSentEvent):
-        decoder = TurnDecoder()
-        [event] = decoder.receive_sse(kind(event="message", data=body, id="42:1"))
-        assert event == Text("hi", sse_id=SseId(42, 1), body=json.loads(body))
-
-
-def test_receive_sse_counts_none_as_empty():
-    class Frame:
-        event = None
-        data = None
-        id = None
-
-    decoder = TurnDecoder()
-    assert decoder.receive_sse(Frame()) == []
-    Frame.data = "{}"
-    assert decoder.receive_sse(Frame()) == [MalformedSseId("")]
-
-
-def test_receive_sse_judges_like_receive_data():
-    frames = [("1", "42:1"), ("", "42:1"), ('{"type":"done"}', "42:1")]
-    for data, id in frames:
-        by_frame = TurnDecoder().receive_sse(ServerSentEvent("message", data, id))
-        assert by_frame == decode_turn(encode_event(data, id=id)).items
-
-
-@pytest.mark.parametrize("sse", [None, "data", {"data": ""}, ServerSentEvent("", 5, "")])
-def test_receive_sse_of_anything_else_is_a_type_error(sse):
-    with pytest.raises(TypeError, match="takes an object whose"):
-        TurnDecoder().receive_sse(sse)
-
-
-def test_feeding_a_decoder_in_both_ways_is_a_runtime_error():
-    sse = ServerSentEvent("message", '{"type":"text","text":"a"}', "42:1")
-    decoder = TurnDecoder()
-    decoder.receive_data(text("42:1"))
-    with pytest.raises(RuntimeError, match=r"receive_sse\(\) was called after receive_data\(\)"):
-        decoder.receive_sse(sse)
-    decoder = TurnDecoder()
-    decoder.receive_sse(sse)
-    assert decoder.receive_data(b"") == []
-    with pytest.raises(RuntimeError, match=r"receive_data\(\) was called after receive_sse\(\)"):
-        decoder.receive_data(text("42:1"))
-
-
-# Arguments
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "words"),
-    [
-        ({"resume_from": "42:1"}, TypeError, "SseId.parse"),
-        ({"resume_from": (42, 1)}, TypeError, "SseId.parse"),
-        ({"resume_from": SseId("42", 1)}, TypeError, "two ints"),
-        ({"resume_from": SseId(42, True)}, ValueError, "'<turn>:<seq>'"),
-        ({"resume_from": SseId(-1, 1)}, ValueError, "'<turn>:<seq>'"),
-        ({"resume_from": SseId(1, 10**19)}, ValueError, "1 to 19 ASCII digits"),
-        ({"event_types": {"text": Text}}, TypeError, "with_types"),
-        ({"loads": None}, TypeError, "callable"),
-        ({"max_event_bytes": 0}, ValueError, "at least 1"),
-    ],
-)
-def test_bad_arguments(arguments, error, words):
-    with pytest.raises(error, match=words):
-        TurnDecoder(**arguments)
-
-
-@pytest.mark.parametrize("state", ["streaming", "done"])
-def test_bad_chunk_is_a_type_error_in_every_state(state):
-    decoder = TurnDecoder()
-    if state == "done":
-        decoder.receive_data(done("42:1"))
-    with pytest.raises(TypeError, match="takes bytes, bytearray or memoryview"):
-        decoder.receive_data(5)
-    with pytest.raises(TypeError, match="reason must be a str"):
-        decoder.receive_eof(None)
 
 
 @pytest.mark.parametrize("stream", [b"", b"id: 42:1\nda", done("42:1")])

@@ -14,7 +14,7 @@ from typing import Any
 
 import anyio
 
-from ratatoskr_transports import SyncEventStream, SyncTurnStream
+from ratatoskr_transports import EventStream, SyncEventStream, SyncTurnStream, TurnStream
 from ratatoskr_transports._streams.sources import AsyncBody, SyncBody
 from support.adapters import Adapter
 
@@ -199,3 +199,24 @@ MODES = [
     Mode("trio", "trio", False),
     Mode("sync", "asyncio", True),
 ]
+
+
+def turn_over(mode: Mode, *steps: Any, **options: Any) -> tuple[AsyncFace, Any]:
+    """A turn over a source that gives the steps, and the source."""
+    source = mode.source(*steps)
+    return AsyncFace((SyncTurnStream if mode.sync else TurnStream)(source, **options)), source
+
+
+def events_over(mode: Mode, *steps: Any, **options: Any) -> tuple[AsyncFace, Any]:
+    """The same of an event stream."""
+    source = mode.source(*steps)
+    return AsyncFace((SyncEventStream if mode.sync else EventStream)(source, **options)), source
+
+
+async def next_error(stream: AsyncFace) -> BaseException:
+    """The error that asking for the next item raises."""
+    try:
+        item = await anext(stream)
+    except BaseException as error:
+        return error
+    raise AssertionError(f"{item} came, and no error")

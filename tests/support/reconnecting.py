@@ -4,7 +4,12 @@ from types import SimpleNamespace
 
 import anyio
 
-from ratatoskr_proto import ReconnectPolicy, SseConnectFailed
+from ratatoskr_proto import (
+    MalformedSseData,
+    ReconnectPolicy,
+    SseConnectFailed,
+    SseConnectionDropped,
+)
 from ratatoskr_transports import EventStream, SyncEventStream, SyncTurnStream, TurnStream
 from ratatoskr_transports._streams.opening import AsyncOpening, Reconnecting, SyncOpening
 from ratatoskr_transports._streams.sources import Refused
@@ -12,6 +17,7 @@ from support.modes import AsyncFace
 
 START = 784111777.0  # Sun, 06 Nov 1994 08:49:37 GMT
 POLICY = ReconnectPolicy(attempts=3, floor=1, ceiling=60, factor=2, jitter=0.5)
+RESET = ConnectionResetError()
 
 
 def busy(status=503, retry_after=""):
@@ -105,3 +111,19 @@ class FakeThreadingEvent:
     def wait(self, seconds):
         self.world.wait(seconds)
         return self.is_over
+
+
+async def read(stream):
+    """The items of a stream and the error that ended it, or None."""
+    items = []
+    try:
+        async with stream:
+            async for item in stream:
+                items.append(item)
+    except (SseConnectionDropped, SseConnectFailed, MalformedSseData) as error:
+        return items, error
+    return items, None
+
+
+def seqs(events):
+    return [event.sse_id.seq for event in events]

@@ -13,10 +13,11 @@ COMBINED = ("httpx2-sync", "anyio-trio")
 # Where a loop or a library decides, and each combination counts.
 EVERY_COMBINATION = {
     "test_cancellation",
+    "test_entering",
     "test_faults",
     "test_happy_turn",
     "test_leaks",
-    "test_lifecycle",
+    "test_readers",
     "test_real_server",
     "test_testing",
     "test_time",

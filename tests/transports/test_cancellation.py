@@ -1,9 +1,7 @@
-"""Cancellation at every await, and closing from another task, over every adapter."""
+"""Cancellation at every await, over every adapter."""
 
 import asyncio
 import contextlib
-import threading
-import time
 from typing import Any
 
 import anyio
@@ -11,72 +9,26 @@ import anyio.to_thread
 import httpx
 import httpx2
 import pytest
-from support.adapters import ADAPTERS, ASYNC_ADAPTERS
-from support.fault_servers import server_context, trusting_context
-from support.frames import chunk, done, text
+from support.adapters import ASYNC_ADAPTERS
 from support.modes import FakeSource, play
-from support.raw_server import CHUNKED, HEAD, LAST_CHUNK, TIMEOUT, serving
+from support.raw_server import TIMEOUT, serving
+from support.stages import (
+    FIRST,
+    PLACES,
+    Stage,
+    awaiting_head,
+    connecting,
+    draining,
+    reading,
+    sending,
+)
 
 from ratatoskr_proto import SseConnectionDropped, SseId, TurnState
 from ratatoskr_transports import EventStream, TurnStream
 from ratatoskr_transports._adapters import httpx_client
 from ratatoskr_transports.httpx import stream_turn
 
-every_async_adapter = pytest.mark.parametrize("adapter", ASYNC_ADAPTERS, ids=str)
 every_backend = pytest.mark.parametrize("backend", ["asyncio", "trio"])
-FIRST = text(1, "a", turn=7)
-DONE = done(2, turn=7)
-ERROR = b"HTTP/1.1 500 No\r\nContent-Type: text/plain\r\nContent-Length: 99\r\n\r\nsorry"
-
-
-def connecting(peer):
-    """The client has connected and waits for TLS, of which this server knows nothing."""
-
-
-def sending(peer):
-    peer.read_head()  # and no more, so that the client cannot get rid of the rest
-
-
-def awaiting_head(peer):
-    peer.read_request()
-
-
-def reading_error_body(peer):
-    peer.read_request()
-    peer.send(ERROR)
-
-
-def reading(peer):
-    peer.read_request()
-    peer.send(CHUNKED, chunk(FIRST))
-
-
-def draining(peer):
-    peer.read_request()
-    peer.send(CHUNKED, chunk(FIRST + DONE))
-
-
-PLACES = [connecting, sending, awaiting_head, reading_error_body, reading, draining]
-
-
-class Stage:
-    """A server that brings its first client to a place, and serves the next one well."""
-
-    def __init__(self, place):
-        self.place = place
-        self.cancelled = threading.Event()
-        self.gone = threading.Event()
-
-    def __call__(self, peer):
-        if peer.server.connections > 1:
-            peer.read_request()
-            peer.send(CHUNKED, chunk(DONE), LAST_CHUNK)
-            return
-        self.place(peer)
-        peer.server.signal.set()
-        assert self.cancelled.wait(TIMEOUT)
-        peer.wait_for_close()
-        self.gone.set()
 
 
 @contextlib.asynccontextmanager
@@ -249,185 +201,6 @@ def test_closing_that_waits_for_something_is_waited_for_however_often_it_is_canc
     asyncio.run(main())
 
 
-@every_async_adapter
-def test_reader_learns_that_another_task_has_closed_the_stream(adapter):
-    stage = Stage(reading)
-
-    async def scenario(open_stream, server):
-        turn = open_stream("stream_turn", server.url)
-        errors = []
-
-        async def read():
-            await anext(turn)
-            with pytest.raises(SseConnectionDropped) as caught:
-                await anext(turn)
-            errors.append(caught.value)
-
-        async with turn, anyio.create_task_group() as tasks:
-            tasks.start_soon(read)
-            while turn.last_sse_id is None:
-                await anyio.lowlevel.checkpoint()
-            await anyio.wait_all_tasks_blocked()
-            await turn.aclose()
-            stage.cancelled.set()
-            assert await anyio.to_thread.run_sync(stage.gone.wait, TIMEOUT)
-        assert errors == [SseConnectionDropped(SseId(7, 1), "closed")]
-        async with open_stream("stream_turn", server.url) as after:
-            assert [event.type async for event in after] == ["done"]
-
-    with serving(stage) as server:
-        play(adapter, scenario, server, max_connections=1)
-
-
-@pytest.mark.parametrize("encrypted", [False, True], ids=["tcp", "tls"])
-@pytest.mark.parametrize("adapter", [each for each in ADAPTERS if each.is_sync], ids=str)
-def test_reader_learns_that_another_thread_has_closed_the_stream(adapter, encrypted):
-    stage = Stage(reading)
-    stage.cancelled.set()
-
-    async def scenario(open_stream, server):
-        turn = open_stream("stream_turn", server.url)
-        errors = []
-
-        def read():
-            try:
-                next(turn.stream)
-            except SseConnectionDropped as error:
-                errors.append(error)
-
-        async with turn:
-            await anext(turn)
-            source = turn.stream._source
-            thread = threading.Thread(target=read)
-            thread.start()
-            while not source._reading:
-                time.sleep(0)
-            turn.stream.close()
-            thread.join(TIMEOUT / 2)
-            assert errors == [SseConnectionDropped(SseId(7, 1), "closed")]
-            assert stage.gone.wait(TIMEOUT)
-        async with open_stream("stream_turn", server.url) as after:
-            assert [event.type async for event in after] == ["done"]
-
-    with serving(stage, tls=server_context("127.0.0.1") if encrypted else None) as server:
-        verify = trusting_context() if encrypted else None
-        play(adapter, scenario, server, max_connections=1, verify=verify)
-
-
-@every_async_adapter
-def test_stream_can_be_opened_read_and_closed_by_three_tasks(adapter):
-    """No cancel scope and no task is open while the caller's code runs."""
-    stage = Stage(reading)
-    stage.cancelled.set()
-
-    async def scenario(open_stream, server):
-        turn = open_stream("stream_turn", server.url)
-        for step in (turn.__aenter__, turn.__anext__, turn.aclose):
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(step)
-        assert turn.last_sse_id == (7, 1)
-        assert await anyio.to_thread.run_sync(stage.gone.wait, TIMEOUT)
-
-    with serving(stage) as server:
-        play(adapter, scenario, server)
-
-
-@every_async_adapter
-def test_second_reader_over_a_connection_is_refused_and_the_first_one_goes_on(adapter):
-    def handler(peer):
-        peer.read_request()
-        peer.send(HEAD, b"\r\n", FIRST)
-        peer.server.wait_for_signal()
-        peer.send(DONE)
-
-    async def scenario(open_stream, server):
-        seen = []
-
-        async def read():
-            async for event in turn:
-                seen.append(event.type)
-
-        async with open_stream("stream_turn", server.url) as turn, anyio.create_task_group() as tg:
-            tg.start_soon(read)
-            while not seen:
-                await anyio.lowlevel.checkpoint()
-            await anyio.wait_all_tasks_blocked()
-            with pytest.raises(RuntimeError, match="one reader at a time"):
-                await anext(turn)
-            server.signal.set()
-        assert seen == ["text", "done"]
-
-    with serving(handler) as server:
-        play(adapter, scenario, server)
-
-
-@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
-def test_stream_must_be_entered_before_it_is_read(adapter):
-    def handler(peer):
-        peer.read_request()
-        peer.send(CHUNKED, chunk(DONE), LAST_CHUNK)
-
-    async def scenario(open_stream, server):
-        turn = open_stream("stream_turn", server.url)
-        for _ in range(2):
-            with pytest.raises(RuntimeError, match="with' first"):
-                await anext(turn)
-        assert server.connections == 0
-        async with turn:
-            await turn.__aenter__()  # is open already
-            assert [event.type async for event in turn] == ["done"]
-        assert server.connections == 1
-
-    with serving(handler) as server:
-        play(adapter, scenario, server)
-
-
-@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
-def test_stream_closed_before_it_was_entered_connects_to_nothing(adapter):
-    async def scenario(open_stream, server):
-        cases = [
-            (open_stream("stream_turn", server.url), None),
-            (open_stream("reconnect_turn", server.url, "7:1"), SseId(7, 1)),
-            (open_stream("stream_events", server.url), None),
-        ]
-        for stream, point in cases:
-            await stream.aclose()
-            with pytest.raises(SseConnectionDropped) as caught:
-                await stream.__aenter__()
-            assert caught.value == SseConnectionDropped(point, "closed")
-        assert server.connections == 0
-
-    with serving(lambda peer: None) as server:
-        play(adapter, scenario, server)
-
-
-@every_backend
-def test_second_reader_is_refused_and_the_first_one_goes_on(backend):
-    async def main():
-        may_go = anyio.Event()
-
-        async def wait():
-            await may_go.wait()
-            return FIRST
-
-        turn = TurnStream(FakeSource(wait, DONE))
-        seen = []
-
-        async def read():
-            async for event in turn:
-                seen.append(event.type)
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(read)
-            await anyio.wait_all_tasks_blocked()
-            with pytest.raises(RuntimeError, match="one reader at a time"):
-                await anext(turn)
-            may_go.set()
-        assert seen == ["text", "done"]
-
-    anyio.run(main, backend=backend)
-
-
 @every_backend
 @pytest.mark.parametrize("kind", [TurnStream, EventStream])
 def test_cancelled_read_never_looks_like_a_clean_end(backend, kind):
@@ -442,34 +215,5 @@ def test_cancelled_read_never_looks_like_a_clean_end(backend, kind):
             for _ in range(2):
                 with pytest.raises(SseConnectionDropped, match="closed"):
                     await anext(stream)
-
-    anyio.run(main, backend=backend)
-
-
-@every_backend
-def test_source_that_lets_go_only_after_it_was_closed_still_ends_in_closed(backend):
-    async def main():
-        released = anyio.Event()
-
-        async def wait():
-            await released.wait()
-            return DONE
-
-        source = FakeSource(FIRST, wait)
-        turn = TurnStream(source)
-        errors = []
-
-        async def read():
-            await anext(turn)
-            with pytest.raises(SseConnectionDropped) as caught:
-                await anext(turn)
-            errors.append(caught.value)
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(read)
-            await anyio.wait_all_tasks_blocked()
-            await turn.aclose()
-            released.set()
-        assert errors == [SseConnectionDropped(SseId(7, 1), "closed")]
 
     anyio.run(main, backend=backend)

@@ -1,10 +1,8 @@
-"""SseExchange in a custom loop: what it sends, which decoders it takes, and when it is over."""
+"""SseExchange in a custom loop: what it sends, where it stands, and when it is over."""
 
 import random
 import re
 import tracemalloc
-import zlib
-from typing import NamedTuple
 
 import pytest
 from support.exchanging import (
@@ -13,21 +11,14 @@ from support.exchanging import (
     TEXT,
     TURN,
     chunked,
-    feed,
-    gzip,
-    seen,
     types_of,
     with_length,
 )
 
 import ratatoskr_transports
 from ratatoskr_proto import (
-    EventStreamDecoder,
-    EventTooLarge,
     SseConnectFailed,
     SseConnectionDropped,
-    TurnDecoder,
-    TurnState,
 )
 from ratatoskr_transports import SseExchange
 
@@ -176,259 +167,6 @@ def test_other_reason_is_a_type_error_also_at_the_end(reason):
         with pytest.raises(TypeError, match="reason must be a str"):
             exchange.receive_eof(reason)
         exchange.receive_eof()
-
-
-# Decoders.
-
-
-class Words:
-    """A decoder of somebody else."""
-
-    over = False
-
-    def __init__(self):
-        self.rest = b""
-
-    def receive_data(self, chunk):
-        *words, self.rest = (self.rest + chunk).split(b" ")
-        return words
-
-    def receive_eof(self, reason):
-        self.reason = reason
-        return (self.rest,)
-
-    @property
-    def pending(self):
-        return self.rest != b""
-
-
-def test_decoder_may_be_any_object_that_meets_the_protocol():
-    assert seen(with_length(b"a bc d"), decoder=Words).items == [b"a", b"bc", b"d"]
-    dropped = SseConnectionDropped(None, "cut body")
-    assert seen(with_length(b"a ", 9), decoder=Words).items == [b"a", b"", dropped]
-    dropped = SseConnectionDropped(None, "reset; unfinished event lost")
-    items = seen(with_length(b"a b", 9), "reset", decoder=Words).items
-    assert items == [b"a", b"b", dropped]
-
-
-@pytest.mark.parametrize(
-    ("response", "reason", "told"),
-    [
-        (with_length(b"a"), "end of stream", "end of stream"),
-        (with_length(b"a", 9), "end of stream", "cut body"),
-        (HEAD + b"\r\na", "read timeout", "read timeout"),
-        (with_length(b"no gzip", coding="gzip"), "end of stream", "protocol"),
-    ],
-)
-def test_decoder_is_told_why_the_body_ended(response, reason, told):
-    decoder = Words()
-    feed([response], reason, decoder=decoder)
-    assert decoder.reason == told
-
-
-@pytest.mark.parametrize("decoder", [TurnDecoder, EventStreamDecoder, Words])
-def test_class_of_a_decoder_is_refused(decoder):
-    with pytest.raises(TypeError, match=rf"decoder must be made first, as {decoder.__name__}\(\)"):
-        SseExchange("GET", URL, decoder=decoder)
-
-
-@pytest.mark.parametrize("missing", ["receive_data", "receive_eof", "over", "pending"])
-def test_decoder_that_does_not_meet_the_protocol_is_refused(missing):
-    names = dict.fromkeys(("receive_data", "receive_eof", "over", "pending"))
-    del names[missing]
-    with pytest.raises(TypeError, match=f"decoder must have {missing}"):
-        SseExchange("GET", URL, decoder=type("Decoder", (), names)())
-
-
-class Said(NamedTuple):
-    """An item of a decoder of somebody else."""
-
-    word: bytes
-    terminal: bool
-
-
-class Saying(Words):
-    """Its words are items that may be terminal; it may be over then, and may say how it ended."""
-
-    def __init__(self, over=False, at_end=()):
-        super().__init__()
-        self.may_be_over = over
-        self.over = False
-        self.at_end = at_end
-
-    def receive_data(self, chunk):
-        items = [Said(word, word == b"bye") for word in super().receive_data(chunk)]
-        self.over = self.may_be_over and any(item.terminal for item in items)
-        return items
-
-    def receive_eof(self, reason):
-        return self.at_end
-
-
-RESET = SseConnectionDropped(None, "reset")
-ENDINGS = [
-    (Saying(over=True), b"hi bye ", [Said(b"hi", False), Said(b"bye", True)]),
-    (Saying(over=True), b"bye more ", [Said(b"bye", True), Said(b"more", False)]),
-    (Saying(), b"hi bye ", [Said(b"hi", False), Said(b"bye", True)]),
-    (Saying(), b"hi ", [Said(b"hi", False), RESET]),
-    (Saying(), b"bye hi ", [Said(b"bye", True), Said(b"hi", False), RESET]),
-    (Saying(at_end=[Said(b"oh", True)]), b"hi ", [Said(b"hi", False), Said(b"oh", True)]),
-    (Saying(at_end=[Said(b"oh", False)]), b"", [Said(b"oh", False), RESET]),
-    (Saying(at_end=[EventTooLarge(5)]), b"", [EventTooLarge(5)]),
-]
-
-
-@pytest.mark.parametrize(("decoder", "body", "items"), ENDINGS)
-def test_there_is_one_final_error_unless_the_decoder_has_said_how_it_ended(decoder, body, items):
-    assert feed([HEAD + b"\r\n" + body], "reset", decoder=decoder).items == items
-
-
-def test_exchange_is_finished_when_its_decoder_is_over():
-    exchange = SseExchange("GET", URL, decoder=Saying(over=True))
-    exchange.receive_data(with_length(b"bye ", 99999))
-    assert (exchange.finished, exchange.has_more) == (True, False)
-    assert exchange.receive_eof("reset") == []
-
-
-def test_good_end_of_a_body_is_no_error_for_other_decoders():
-    result = seen(with_length(b"data: a\n\n"), decoder=EventStreamDecoder)
-    assert [item.data for item in result.items] == ["a"]
-    assert result.finished
-
-
-def test_turn_decoder_with_options_of_the_caller():
-    decoder = TurnDecoder(max_event_bytes=10)
-    items = feed([with_length(TEXT)], decoder=decoder).items
-    assert types_of(items) == ["EventTooLarge"]
-    assert decoder.state is TurnState.FAILED
-
-
-def test_exception_of_the_callers_own_code_comes_through_and_finishes_the_exchange():
-    def loads(text):
-        raise LookupError("a bug")
-
-    exchange = SseExchange("GET", URL, decoder=TurnDecoder(loads=loads))
-    with pytest.raises(LookupError, match="a bug"):
-        exchange.receive_data(with_length(TURN))
-    assert exchange.finished
-    assert exchange.receive_data(TURN) == []
-    assert exchange.receive_eof() == []
-
-
-# Content codings.
-
-
-@pytest.mark.parametrize(
-    ("coding", "body"),
-    [
-        ("identity", TURN),
-        ("gzip", gzip(TURN)),
-        ("GZip", gzip(TEXT[:9], TEXT[9:], DONE)),
-        ("x-gzip", gzip(TURN)),
-        ("gzip", gzip(TEXT) + gzip(DONE)),
-        ("gzip", gzip(TURN) + b"more than was said"),
-        *(("deflate", gzip(TURN, wbits=wbits)) for wbits in range(9, zlib.MAX_WBITS + 1)),
-        ("deflate", gzip(TEXT, DONE, wbits=-zlib.MAX_WBITS)),
-    ],
-)
-def test_coded_body_is_read_in_any_pieces(coding, body):
-    assert types_of(seen(with_length(body, coding=coding)).items) == ["text", "done"]
-
-
-def test_event_that_was_flushed_comes_out_at_once():
-    exchange = SseExchange("GET", URL)
-    response = with_length(gzip(TEXT, end=False), 9999, "gzip")
-    assert types_of(exchange.receive_data(response)) == ["text"]
-
-
-@pytest.mark.parametrize("end", [0, 4, 10])
-def test_coded_body_that_is_not_complete_is_a_cut_body(end):
-    body = gzip(TEXT)
-    body = body[: len(body) - end - 1]
-    items = seen(with_length(body, coding="gzip")).items
-    assert items[-1].reason.startswith("cut body")
-    assert types_of(items[:-1]) == ["text"]
-
-
-@pytest.mark.parametrize("fault", [b"\xff\xff\xff", b"\x07"])
-def test_coded_body_with_a_fault_gives_all_events_before_it_and_one_error(fault):
-    body = gzip(TEXT, end=False) + fault + b"and more of this"
-    items = seen(with_length(body, coding="gzip")).items
-    assert items[1:] == [SseConnectionDropped(items[0].sse_id, "protocol")]
-
-
-def test_body_that_is_not_coded_as_it_says_is_nonsense():
-    items = seen(with_length(TURN, coding="gzip")).items
-    assert items == [SseConnectionDropped(None, "protocol")]
-
-
-@pytest.mark.parametrize("coding", ["br", "gzip, gzip"])
-def test_coding_that_cannot_be_undone_is_a_failure(coding):
-    items = seen(with_length(b"abc", coding=coding)).items
-    assert items == [SseConnectFailed(200, "abc", "content-encoding")]
-
-
-def test_coded_error_body_is_read_up_to_its_bound():
-    body = gzip(b"a" * MIB)
-    response = with_length(body, coding="gzip").replace(b"200 OK", b"500 Oh")
-    assert seen(response).items == [SseConnectFailed(500, "a" * 1024, "status")]
-
-
-def test_coded_error_body_that_is_no_such_is_kept_as_far_as_it_can_be_read():
-    body = gzip(b"abc", end=False) + b"\xff\xff" + b"x" * 99
-    response = with_length(body, coding="gzip").replace(b"200 OK", b"500 Oh")
-    assert seen(response).items == [SseConnectFailed(500, "abc", "status")]
-
-
-def test_what_a_bomb_holds_after_the_terminal_event_is_not_made():
-    decoded = []
-
-    class Counting(TurnDecoder):
-        def receive_data(self, chunk):
-            decoded.append(len(chunk))
-            return super().receive_data(chunk)
-
-    bomb = gzip(TURN, bytes(8 * MIB))
-    items = feed([with_length(bomb, coding="gzip")], decoder=Counting()).items
-    assert types_of(items) == ["text", "done"]
-    assert sum(decoded) <= 65536
-
-
-def test_nothing_is_decoded_after_the_terminal_event():
-    calls = []
-
-    class Counting(TurnDecoder):
-        def receive_data(self, chunk):
-            calls.append(chunk)
-            return super().receive_data(chunk)
-
-    body = gzip(TURN) + gzip(b"another member") + b"and no gzip at all"
-    exchange = SseExchange("GET", URL, decoder=Counting())
-    assert types_of(exchange.receive_data(with_length(body, coding="gzip"))) == ["text", "done"]
-    assert (calls, exchange.finished) == ([TURN], True)
-
-
-def test_exchange_is_finished_when_a_coding_cannot_be_undone():
-    exchange = SseExchange("GET", URL, decoder=EventStreamDecoder())
-    broken = SseConnectionDropped(None, "protocol")
-    assert exchange.receive_data(with_length(b"no gzip", 999, "gzip")) == [broken]
-    assert exchange.finished
-    assert exchange.receive_data(b"data: a\n\n") == []
-    assert exchange.receive_eof("reset") == []
-
-
-def test_bomb_goes_to_the_decoder_in_pieces_of_64_kib():
-    sizes = []
-
-    class Sizes(Words):
-        def receive_data(self, chunk):
-            sizes.append(len(chunk))
-            return []
-
-    bomb = gzip(bytes(MIB))
-    assert feed([with_length(bomb, coding="gzip")], decoder=Sizes()).items == [b""]
-    assert sum(sizes) == MIB
-    assert max(sizes) == 65536
 
 
 def test_repr_shows_nothing_of_the_request():

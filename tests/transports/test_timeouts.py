@@ -7,7 +7,7 @@ import trio
 import trio.testing
 from support.adapters import ADAPTERS
 from support.frames import chunk, done, text
-from support.modes import MODES, AsyncFace, play
+from support.modes import MODES, events_over, next_error, play, turn_over
 from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
 import ratatoskr_transports._streams.loops
@@ -20,7 +20,6 @@ from ratatoskr_proto import (
     encode_comment,
     encode_event,
 )
-from ratatoskr_transports import EventStream, SyncEventStream, SyncTurnStream, TurnStream
 
 every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
@@ -51,11 +50,6 @@ def clock(monkeypatch):
     return clock
 
 
-def turn_over(mode, *steps, **options):
-    kind = SyncTurnStream if mode.sync else TurnStream
-    return AsyncFace(kind(mode.source(*steps), **options))
-
-
 def taking(mode, clock, seconds, outcome):
     """A read that takes its time."""
 
@@ -69,20 +63,14 @@ def taking(mode, clock, seconds, outcome):
     return step if mode.sync else async_step
 
 
-async def error_of(stream):
-    with pytest.raises(SseConnectionDropped) as caught:
-        await anext(stream)
-    return caught.value
-
-
 @every_mode
 @pytest.mark.parametrize("sign", [COMMENT, EMPTY, b"id: 7:8\n\n"], ids=["comment", "empty", "id"])
 def test_signs_of_life_do_not_count_as_events(mode, clock, sign):
     async def main():
         signs = [taking(mode, clock, 4, sign) for _ in range(3)]
-        turn = turn_over(mode, FIRST, *signs, DONE, event_timeout=10)
+        turn, _ = turn_over(mode, FIRST, *signs, DONE, event_timeout=10)
         await anext(turn)
-        assert await error_of(turn) == await error_of(turn) == EVENT_TIMEOUT
+        assert await next_error(turn) == await next_error(turn) == EVENT_TIMEOUT
 
     mode.run(main)
 
@@ -91,7 +79,7 @@ def test_signs_of_life_do_not_count_as_events(mode, clock, sign):
 def test_event_sets_the_time_back(mode, clock):
     async def main():
         steps = [taking(mode, clock, 9, each) for each in (FIRST, SECOND, DONE)]
-        turn = turn_over(mode, *steps, event_timeout=10)
+        turn, _ = turn_over(mode, *steps, event_timeout=10)
         assert [event.sse_id.seq async for event in turn] == [1, 2, 3]
 
     mode.run(main)
@@ -100,7 +88,7 @@ def test_event_sets_the_time_back(mode, clock):
 @every_mode
 def test_event_that_comes_late_is_handed_out_all_the_same(mode, clock):
     async def main():
-        turn = turn_over(mode, taking(mode, clock, 99, FIRST + DONE), event_timeout=10)
+        turn, _ = turn_over(mode, taking(mode, clock, 99, FIRST + DONE), event_timeout=10)
         assert [event.sse_id.seq async for event in turn] == [1, 3]
 
     mode.run(main)
@@ -109,13 +97,11 @@ def test_event_that_comes_late_is_handed_out_all_the_same(mode, clock):
 @every_mode
 def test_comments_that_are_handed_out_do_not_count_either(mode, clock):
     async def main():
-        kind = SyncEventStream if mode.sync else EventStream
         steps = [taking(mode, clock, 4, COMMENT) for _ in range(9)]
-        source = mode.source(FIRST, *steps)
-        events = AsyncFace(kind(source, comments=True, event_timeout=10))
+        events, _ = events_over(mode, FIRST, *steps, comments=True, event_timeout=10)
         await anext(events)
         assert [(await anext(events)).text for _ in range(3)] == ["alive"] * 3
-        assert (await error_of(events)).reason == "event timeout"
+        assert (await next_error(events)).reason == "event timeout"
 
     mode.run(main)
 
@@ -124,7 +110,7 @@ def test_comments_that_are_handed_out_do_not_count_either(mode, clock):
 def test_time_in_the_loop_body_of_the_caller_does_not_count(mode, clock):
     async def main():
         steps = [taking(mode, clock, 4, each) for each in (FIRST, COMMENT, SECOND, DONE)]
-        turn = turn_over(mode, *steps, event_timeout=10)
+        turn, _ = turn_over(mode, *steps, event_timeout=10)
         seen = []
         async for event in turn:
             seen.append(event.sse_id.seq)
@@ -138,7 +124,7 @@ def test_time_in_the_loop_body_of_the_caller_does_not_count(mode, clock):
 def test_without_an_event_timeout_a_stream_may_say_nothing_for_ever(mode, clock):
     async def main():
         steps = [taking(mode, clock, 1e6, COMMENT) for _ in range(9)]
-        turn = turn_over(mode, *steps, DONE, event_timeout=None)
+        turn, _ = turn_over(mode, *steps, DONE, event_timeout=None)
         assert [event.type async for event in turn] == ["done"]
 
     mode.run(main)
@@ -149,9 +135,9 @@ def test_read_that_times_out_when_the_event_timeout_is_used_up_is_the_event_time
     async def main():
         for seconds, reason in [(12, "event timeout"), (8, "read timeout (TimeoutError)")]:
             late = taking(mode, clock, seconds, TimeoutError())
-            turn = turn_over(mode, FIRST, late, event_timeout=10)
+            turn, _ = turn_over(mode, FIRST, late, event_timeout=10)
             await anext(turn)
-            assert (await error_of(turn)).reason == reason
+            assert (await next_error(turn)).reason == reason
 
     mode.run(main)
 
@@ -160,9 +146,9 @@ def test_read_that_times_out_when_the_event_timeout_is_used_up_is_the_event_time
 def test_unfinished_event_is_told_of(mode, clock):
     async def main():
         late = taking(mode, clock, 10, b"x")
-        turn = turn_over(mode, FIRST + b"data: ", late, event_timeout=10)
+        turn, _ = turn_over(mode, FIRST + b"data: ", late, event_timeout=10)
         await anext(turn)
-        assert (await error_of(turn)).reason == "event timeout; unfinished event lost"
+        assert (await next_error(turn)).reason == "event timeout; unfinished event lost"
 
     mode.run(main)
 
@@ -205,7 +191,7 @@ def test_event_timeout_fires_in_silence_at_the_latest_with_the_read_timeout(adap
     async def scenario(open_stream, server):
         async with open_stream("stream_turn", server.url, event_timeout=SHORT) as turn:
             await anext(turn)
-            assert await error_of(turn) == EVENT_TIMEOUT
+            assert await next_error(turn) == EVENT_TIMEOUT
             server.signal.set()
 
     with serving(falling_silent) as server:
@@ -217,9 +203,9 @@ def test_read_timeout_fires_in_silence(adapter):
     async def scenario(open_stream, server):
         async with open_stream("stream_turn", server.url) as turn:
             await anext(turn)
-            error = await error_of(turn)
+            error = await next_error(turn)
             assert error.reason.word == "read timeout"
-            assert await error_of(turn) == error
+            assert await next_error(turn) == error
             server.signal.set()
 
     for patience in (1, 5, 25):  # the head, too, must come in time: on a busy machine it may not

@@ -1,0 +1,45 @@
+"""Which wire layer is built, and which of the two is taken."""
+
+import runpy
+import sys
+import sysconfig
+import types
+from pathlib import Path
+
+import pytest
+
+from ratatoskr_proto import _wire
+from ratatoskr_proto._decoder import choose
+
+compiled = pytest.importorskip(
+    "ratatoskr_proto._compiled", reason="the C version of the wire layer was not built"
+)
+
+
+def test_the_python_version_can_be_chosen():
+    assert choose({}) is compiled
+    assert choose({"RATATOSKR_PURE": "0"}) is compiled
+    assert choose({"RATATOSKR_PURE": "1"}) is _wire
+
+
+def test_without_the_c_version_it_is_the_python_one(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ratatoskr_proto._compiled", None)
+    monkeypatch.delattr("ratatoskr_proto._compiled")
+    assert choose({}) is _wire
+
+
+@pytest.mark.parametrize("free_threaded", [False, True])
+def test_a_free_threaded_python_is_not_asked_for_the_limited_api(monkeypatch, free_threaded):
+    """setuptools makes no wheel there if it is asked for, even without an extension."""
+    settings = {}
+    fake = types.ModuleType("setuptools")
+    fake.setup = settings.update
+    fake.bdist_wheel = fake.editable_wheel = object
+    fake.Extension = lambda *arguments, **options: arguments
+    for name in ("", ".command", ".command.bdist_wheel", ".command.editable_wheel"):
+        monkeypatch.setitem(sys.modules, f"setuptools{name}", fake)
+    monkeypatch.setitem(sysconfig.get_config_vars(), "Py_GIL_DISABLED", int(free_threaded))
+    monkeypatch.delenv("RATATOSKR_PURE", raising=False)
+    runpy.run_path(str(Path(__file__).parents[2] / "setup.py"))
+    assert bool(settings["ext_modules"]) is not free_threaded
+    assert bool(settings["options"]) is not free_threaded
