@@ -1,6 +1,6 @@
 """Every adapter in every setting, with one interface, so that one test holds for all of them.
 
-@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+@every_adapter
 def test_something(adapter):
     outcome = adapter.run_turn(url, json={})
 """
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import anyio
 import httpx
 import httpx2
+import pytest
 import trio
 
 import ratatoskr_transports.anyio
@@ -179,3 +180,5 @@ HTTP2_ADAPTERS = [
     Adapter("httpx2-http2", _httpx, "asyncio", httpx2, http2=True),
     Adapter("httpx-sync-http2", _httpx, None, httpx, http2=True),
 ]
+every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+every_async_adapter = pytest.mark.parametrize("adapter", ASYNC_ADAPTERS, ids=str)

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import anyio
+import pytest
 
 from ratatoskr_transports import EventStream, SyncEventStream, SyncTurnStream, TurnStream
 from ratatoskr_transports._streams.sources import AsyncBody, SyncBody
@@ -199,6 +200,7 @@ MODES = [
     Mode("trio", "trio", False),
     Mode("sync", "asyncio", True),
 ]
+every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 
 
 def turn_over(mode: Mode, *steps: Any, **options: Any) -> tuple[AsyncFace, Any]:

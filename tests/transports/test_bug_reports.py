@@ -3,7 +3,7 @@
 import base64
 
 import pytest
-from support.adapters import ADAPTERS
+from support.adapters import ADAPTERS, every_adapter
 from support.fault_servers import distrusting_context
 from support.raw_server import serving
 from support.reading import read_with_client
@@ -20,8 +20,6 @@ REFUSED = {
     "ndjson-endpoint": SseConnectFailed(200, '{"m":"a"}\n{"m":"b"}\n', "content-type"),
     "204-means-stop": SseConnectFailed(204, "", "status"),
 }
-
-every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 
 
 def head_of(response):

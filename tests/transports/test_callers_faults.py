@@ -6,7 +6,7 @@ import json
 import anyio
 import pytest
 from support.frames import done, text
-from support.modes import MODES, AsyncFace, events_over, next_error, turn_over
+from support.modes import AsyncFace, events_over, every_mode, next_error, turn_over
 
 from ratatoskr_proto import (
     DEFAULT_EVENT_TYPES,
@@ -19,7 +19,6 @@ from ratatoskr_proto import (
 )
 from ratatoskr_transports import SyncTurnStream, TurnStream
 
-every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 FIRST = text(1, "a", turn=7)
 DONE = done(2, turn=7)
 BAD = encode_event("no JSON", id="7:2")

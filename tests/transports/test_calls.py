@@ -7,9 +7,9 @@ import logging
 import httpx
 import httpx2
 import pytest
-from support.adapters import ADAPTERS
+from support.adapters import ADAPTERS, every_adapter
 from support.frames import chunk, done, text
-from support.modes import MODES, AsyncFace, play
+from support.modes import AsyncFace, every_mode, play
 from support.raw_server import CHUNKED, LAST_CHUNK, TO_CLOSE, serving
 
 import ratatoskr_transports.anyio
@@ -18,8 +18,6 @@ import ratatoskr_transports.trio
 from ratatoskr_proto import ReconnectPolicy, SseConnectFailed, SseConnectionDropped, encode_event
 from ratatoskr_transports import EventStream, SourceLost, SyncEventStream
 
-every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
-every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 FAST = ReconnectPolicy(attempts=3, floor=0.001, ceiling=0.002)
 BUSY = b"HTTP/1.1 503 Later\r\nContent-Length: 0\r\n\r\n"
 NO_MORE = b"HTTP/1.1 204 No\r\n\r\n"
@@ -356,7 +354,7 @@ def test_nothing_half_is_resumed_after():
         )
 
 
-@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+@every_adapter
 def test_retry_after_of_a_refusal_is_waited_for_over_a_real_connection(adapter):
     waits = []
     busy = BUSY.replace(b"Content-Length", b"Retry-After: 3\r\nContent-Length")

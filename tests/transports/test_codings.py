@@ -7,7 +7,7 @@ import tracemalloc
 import zlib
 
 import pytest
-from support.adapters import ADAPTERS
+from support.adapters import every_adapter
 from support.fault_servers import (
     DONE,
     GZIP,
@@ -26,7 +26,6 @@ from support.reading import read_with_client
 from ratatoskr_proto import EventTooLarge
 from ratatoskr_transports._http.body import Inflater
 
-every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 MIB = 1024 * 1024
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import httpx
 import pytest
-from support.adapters import ADAPTERS, ASYNC_ADAPTERS
+from support.adapters import ASYNC_ADAPTERS, every_adapter
 from support.frames import chunk
-from support.modes import MODES, AsyncFace, play
+from support.modes import AsyncFace, every_mode, play
 from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
 from ratatoskr_proto import (
@@ -22,9 +22,6 @@ from ratatoskr_proto import (
 from ratatoskr_proto.dialects import ANTHROPIC, DIALECTS, GEMINI, OPENAI_CHAT
 from ratatoskr_transports import SyncTurnStream, TurnStream
 from ratatoskr_transports.httpx import wrap_sync
-
-every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
-every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 
 
 def openai(**choice):

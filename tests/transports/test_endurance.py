@@ -7,7 +7,7 @@ import threading
 
 import anyio
 import pytest
-from support.adapters import ADAPTERS, ASYNC_ADAPTERS
+from support.adapters import every_adapter, every_async_adapter
 from support.frames import chunk, done, text
 from support.modes import play
 from support.raw_server import CHUNKED, TIMEOUT, serving
@@ -62,7 +62,7 @@ class DroppingServer:
             peer.send(chunk(b""))
 
 
-@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+@every_adapter
 def test_turns_that_are_dropped_again_and_again_are_whole(adapter):
     reconnects = []
 
@@ -85,7 +85,7 @@ def test_turns_that_are_dropped_again_and_again_are_whole(adapter):
     assert sum(reconnects) > DROPPED
 
 
-@pytest.mark.parametrize("adapter", ASYNC_ADAPTERS, ids=str)
+@every_async_adapter
 def test_many_turns_at_once_on_one_event_loop_are_whole(adapter):
     all_here = threading.Barrier(MANY, timeout=TIMEOUT * 6)
 

@@ -1,7 +1,7 @@
 """A stream connects when it is entered, and not before."""
 
 import pytest
-from support.adapters import ADAPTERS
+from support.adapters import every_adapter
 from support.frames import chunk, done
 from support.modes import play
 from support.raw_server import CHUNKED, LAST_CHUNK, serving
@@ -11,7 +11,7 @@ from ratatoskr_proto import SseConnectionDropped, SseId
 DONE = done(2, turn=7)
 
 
-@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+@every_adapter
 def test_stream_must_be_entered_before_it_is_read(adapter):
     def handler(peer):
         peer.read_request()
@@ -32,7 +32,7 @@ def test_stream_must_be_entered_before_it_is_read(adapter):
         play(adapter, scenario, server)
 
 
-@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+@every_adapter
 def test_stream_closed_before_it_was_entered_connects_to_nothing(adapter):
     async def scenario(open_stream, server):
         cases = [

@@ -1,9 +1,9 @@
 """``stream_events`` over every adapter: any event stream, without the turn protocol."""
 
 import pytest
-from support.adapters import ADAPTERS
+from support.adapters import every_adapter
 from support.frames import chunk
-from support.modes import MODES, AsyncFace, play
+from support.modes import AsyncFace, every_mode, play
 from support.raw_server import CHUNKED, LAST_CHUNK, TO_CLOSE, serving
 
 from ratatoskr_proto import (
@@ -15,9 +15,6 @@ from ratatoskr_proto import (
     encode_event,
 )
 from ratatoskr_transports import EventStream, SyncEventStream
-
-every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
-every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 
 
 def answering(*pieces, heads=None):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from support.adapters import ADAPTERS, collect, collect_async
+from support.adapters import ADAPTERS, collect, collect_async, every_adapter
 from support.fault import compared, failed, shown
 from support.fault_servers import (
     BROKEN_OFF,
@@ -29,8 +29,6 @@ import ratatoskr_transports.anyio as anyio_adapter
 from ratatoskr_proto import SseConnectFailed
 
 ROOT = Path(__file__).parent.parent.parent
-
-every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -2,15 +2,11 @@
 
 import json
 
-import pytest
-from support.adapters import ADAPTERS
+from support.adapters import every_adapter
 from support.frames import chunk, done, text
 from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
 from ratatoskr_proto import TurnState, encode_event
-
-every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
-
 
 TURN = [text(1, "Hi"), encode_event("", id="42:2"), done(3)]
 

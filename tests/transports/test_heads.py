@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.adapters import ADAPTERS
+from support.adapters import ADAPTERS, every_adapter
 from support.exchanging import HEAD, TURN, feed, seen, types_of
 from support.fault_servers import GZIP, RAW, ZLIB, deflated, distrusting_context
 from support.heads import HEADS
@@ -139,7 +139,7 @@ def test_coding_of_http_that_cannot_be_undone_is_a_failure(coding):
     assert items == [SseConnectFailed(200, "abc", "content-encoding")]
 
 
-@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+@every_adapter
 def test_head_of_a_refused_response_can_be_asked_for(adapter):
     def handler(peer):
         peer.read_request()

@@ -4,7 +4,7 @@ import threading
 import zlib
 
 import pytest
-from support.adapters import ADAPTERS
+from support.adapters import every_adapter
 from support.fault_servers import server_context, trusting_context
 from support.frames import chunk, done
 from support.modes import play
@@ -14,7 +14,6 @@ from support.vectors import chunks_of
 from ratatoskr_proto import encode_comment, encode_event
 from ratatoskr_proto.testing import vectors
 
-every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 TURN = [encode_event(f'{{"type":"text","text":"{n}"}}', id=f"7:{n}") for n in range(4)]
 TURN += [done(4, turn=7)]
 

@@ -6,7 +6,7 @@ import threading
 
 import anyio
 import pytest
-from support.adapters import ADAPTERS
+from support.adapters import ADAPTERS, every_adapter
 from support.frames import chunk, done, text
 from support.modes import play
 from support.raw_server import CHUNKED, LAST_CHUNK, serving
@@ -16,7 +16,6 @@ from ratatoskr_transports._adapters import httpx_client
 
 pytestmark = pytest.mark.no_cover  # many streams, and no line that other tests do not reach
 
-every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 every_httpx = pytest.mark.parametrize("adapter", [a for a in ADAPTERS if a.is_httpx], ids=str)
 every_async_httpx = pytest.mark.parametrize(
     "adapter", [a for a in ADAPTERS if a.is_httpx and not a.is_sync], ids=str

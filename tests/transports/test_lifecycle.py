@@ -5,7 +5,7 @@ import traceback
 
 import pytest
 from support.frames import done, text
-from support.modes import MODES, events_over, next_error, turn_over
+from support.modes import events_over, every_mode, next_error, turn_over
 
 from ratatoskr_proto import (
     MalformedSseData,
@@ -15,7 +15,6 @@ from ratatoskr_proto import (
     encode_event,
 )
 
-every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 FIRST = encode_event('{"type":"text","text":"a"}', id="7:1", retry_ms=50)
 SECOND = text(2, "b", turn=7)
 EMPTY = encode_event("", id="7:3")

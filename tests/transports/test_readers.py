@@ -6,7 +6,7 @@ import time
 import anyio
 import anyio.to_thread
 import pytest
-from support.adapters import ADAPTERS, ASYNC_ADAPTERS
+from support.adapters import ADAPTERS, every_async_adapter
 from support.fault_servers import server_context, trusting_context
 from support.modes import FakeSource, play
 from support.raw_server import HEAD, TIMEOUT, serving
@@ -15,7 +15,6 @@ from support.stages import DONE, FIRST, Stage, reading
 from ratatoskr_proto import SseConnectionDropped, SseId
 from ratatoskr_transports import TurnStream
 
-every_async_adapter = pytest.mark.parametrize("adapter", ASYNC_ADAPTERS, ids=str)
 every_backend = pytest.mark.parametrize("backend", ["asyncio", "trio"])
 
 

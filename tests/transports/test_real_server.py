@@ -10,13 +10,12 @@ from sse_starlette import EventSourceResponse, JSONServerSentEvent, ServerSentEv
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
-from support.adapters import ADAPTERS
+from support.adapters import ADAPTERS, every_adapter
 from support.modes import play
 from support.raw_server import TIMEOUT
 
 from ratatoskr_proto import Comment, SseConnectFailed, SseConnectionDropped, SseId, TurnState
 
-every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 TURN = [{"type": "text", "text": f"{n} → ä\u2028"} for n in range(1, 20)] + [{"type": "done"}]
 
 

@@ -8,7 +8,7 @@ import time
 import anyio
 import anyio.to_thread
 import pytest
-from support.adapters import ADAPTERS, ASYNC_ADAPTERS
+from support.adapters import ADAPTERS, every_adapter, every_async_adapter
 from support.frames import chunk, done, text
 from support.modes import play
 from support.raw_server import CHUNKED, HEAD, LAST_CHUNK, TIMEOUT, serving
@@ -21,7 +21,6 @@ from ratatoskr_proto import (
     encode_event,
 )
 
-every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 FAST = ReconnectPolicy(attempts=3, floor=0.001, ceiling=0.002)
 PATIENT = ReconnectPolicy(floor=TIMEOUT * 10, ceiling=TIMEOUT * 10)
 # The server closes each connection, so no client may keep one for the next request.
@@ -166,7 +165,7 @@ async def until_it_connects(server):
 
 @pytest.mark.parametrize("way", ["closed", "cancelled"])
 @pytest.mark.parametrize("place", ["waits", "connects"])
-@pytest.mark.parametrize("adapter", ASYNC_ADAPTERS, ids=str)
+@every_async_adapter
 def test_end_of_a_stream_that_waits_or_connects_again_is_at_once_and_for_good(adapter, place, way):
     async def scenario(open_stream, server):
         policy = PATIENT if place == "waits" else FAST
@@ -224,7 +223,7 @@ def test_sync_stream_that_waits_is_ended_by_another_thread(adapter):
         play(adapter, scenario, server)
 
 
-@pytest.mark.parametrize("adapter", ASYNC_ADAPTERS, ids=str)
+@every_async_adapter
 def test_closing_after_another_connection_was_made_cancels_nothing_of_the_caller(adapter):
     async def scenario(open_stream, server):
         async with open_stream("stream_turn", server.url, reconnect=FAST) as turn:

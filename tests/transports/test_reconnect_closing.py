@@ -3,7 +3,7 @@
 import anyio
 import pytest
 from support.frames import done, text
-from support.modes import MODES
+from support.modes import MODES, every_mode
 from support.reconnecting import RESET, World, busy, read, seqs
 
 from ratatoskr_proto import (
@@ -13,8 +13,6 @@ from ratatoskr_proto import (
     TurnState,
 )
 from ratatoskr_transports import SyncTurnStream
-
-every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 
 
 @every_mode

@@ -7,17 +7,15 @@ only moves when something waits.
 
 from typing import NamedTuple
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.frames import done, text
-from support.modes import MODES
+from support.modes import every_mode
 from support.reconnecting import POLICY, RESET, World, busy
 
 from ratatoskr_proto import SseConnectFailed, SseConnectionDropped, encode_event
 from ratatoskr_transports._streams.sources import Refused
 
-every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 # Of each mode, so there are three times as many. test_endurance.py is for more than that.
 few_examples = settings(max_examples=30)
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from support.frames import done, text
-from support.modes import MODES, AsyncFace
+from support.modes import AsyncFace, every_mode
 from support.reconnecting import RESET, World, busy, read, seqs
 
 from ratatoskr_proto import (
@@ -26,7 +26,6 @@ from ratatoskr_transports import SyncTurnStream, TurnStream
 from ratatoskr_transports._streams import loops
 from ratatoskr_transports._streams.sources import Refused
 
-every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 WHY = "reset (ConnectionResetError)"
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import anyio
 import anyio.to_thread
 import pytest
-from support.adapters import ADAPTERS
+from support.adapters import every_adapter
 from support.frames import chunk
 from support.modes import play
 from support.raw_server import CHUNKED, LAST_CHUNK, TIMEOUT, serving
@@ -20,7 +20,6 @@ from support.vectors import chunks_of
 from ratatoskr_proto import SseConnectionDropped
 from ratatoskr_proto.testing import vectors
 
-every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 REPORTS = {
     case["name"]: case
     for case in vectors("bug_reports")

@@ -3,7 +3,7 @@
 import contextlib
 
 import pytest
-from support.adapters import ADAPTERS
+from support.adapters import every_adapter
 from support.fault import shown
 from support.fault_servers import ALL, GOOD_CHUNKED, HERE, server_context, trusting_context
 from support.raw_server import serving
@@ -30,7 +30,7 @@ def close_in_handshake(peer):
     peer.receive_some()
 
 
-@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+@every_adapter
 @pytest.mark.parametrize(
     ("scheme", "fault"),
     [

@@ -11,7 +11,7 @@ import traceback
 from pathlib import Path
 
 import pytest
-from support.adapters import ADAPTERS
+from support.adapters import ADAPTERS, every_adapter
 from support.frames import chunk, text
 from support.modes import play
 from support.raw_server import CHUNKED, LAST_CHUNK, serving
@@ -20,7 +20,6 @@ import ratatoskr_transports
 from ratatoskr_proto import RatatoskrError, encode_event
 from ratatoskr_transports import error_label
 
-every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 every_httpx = pytest.mark.parametrize("adapter", [a for a in ADAPTERS if a.is_httpx], ids=str)
 OUR_FILES = str(Path(ratatoskr_transports.__file__).parent)
 SECRET = "hunter2"

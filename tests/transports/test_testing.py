@@ -7,7 +7,7 @@ import socket
 import anyio
 import httpx
 import pytest
-from support.adapters import ADAPTERS
+from support.adapters import every_adapter
 from transports.broken_transports import BROKEN, NeverCloses, SyncThatSwallowsErrors, Transport
 
 from ratatoskr_proto import SseConnectFailed
@@ -33,7 +33,7 @@ def only(monkeypatch):
     return choose
 
 
-@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+@every_adapter
 def test_every_adapter_passes(adapter):
     async def check_with_client():
         async with adapter.make_client(5.0, 5.0, True) as client:

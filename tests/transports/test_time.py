@@ -14,9 +14,9 @@ import anyio.to_thread
 import pytest
 import trio
 import trio.testing
-from support.adapters import ADAPTERS, ASYNC_ADAPTERS
+from support.adapters import ADAPTERS, ASYNC_ADAPTERS, every_adapter, every_async_adapter
 from support.frames import chunk, done, text
-from support.modes import MODES, AsyncFace, play
+from support.modes import MODES, AsyncFace, every_mode, play
 from support.raw_server import CHUNKED, LAST_CHUNK, TIMEOUT, serving
 
 import ratatoskr_transports._streams.loops
@@ -29,15 +29,12 @@ PIECE = 64 * 1024
 MUCH = b": %s\n" % (b"x" * 1021) * 1024  # a mebibyte that is quickly decoded and gives nothing
 SHORT = 0.1  # seconds: a timeout that is meant to pass
 
-every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
-every_async_adapter = pytest.mark.parametrize("adapter", ASYNC_ADAPTERS, ids=str)
 own_connections = pytest.mark.parametrize(
     "adapter", [each for each in ASYNC_ADAPTERS if not each.is_httpx], ids=str
 )
 every_httpx = pytest.mark.parametrize(
     "adapter", [each for each in ASYNC_ADAPTERS if each.is_httpx], ids=str
 )
-every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 every_backend = pytest.mark.parametrize("backend", ["asyncio", "trio"])
 
 

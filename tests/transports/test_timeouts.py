@@ -5,9 +5,9 @@ import contextlib
 import pytest
 import trio
 import trio.testing
-from support.adapters import ADAPTERS
+from support.adapters import every_adapter
 from support.frames import chunk, done, text
-from support.modes import MODES, events_over, next_error, play, turn_over
+from support.modes import events_over, every_mode, next_error, play, turn_over
 from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
 import ratatoskr_transports._streams.loops
@@ -21,8 +21,6 @@ from ratatoskr_proto import (
     encode_event,
 )
 
-every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
-every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 SHORT = 0.3  # seconds: a timeout that is meant to pass
 PACE = 0.02  # seconds between two signs of life
 FIRST = text(1, "a", turn=7)

@@ -2,14 +2,12 @@
 
 import pytest
 from support.feeding import chunkings
-from support.modes import MODES, AsyncFace
+from support.modes import AsyncFace, every_mode
 from support.reconnecting import World, busy
 
 from ratatoskr_proto import SseConnectionDropped
 from ratatoskr_transports import EventStream, SyncEventStream
 from ratatoskr_transports.testing import SyncScriptedSource
-
-every_mode = pytest.mark.parametrize("mode", MODES, ids=str)
 
 WIRE = (
     b"retry: 10\n: a\nid: 1\n\n"  # a time and an id without an event
