@@ -67,7 +67,7 @@ def test_tiny_run_writes_every_layer(tmp_path, monkeypatch):
 
 
 def recording(*chunks):
-    entries = [{"ratatoskr_recording": 1}, {"t": 1, "reconnects": 1}]
+    entries: list[dict[str, object]] = [{"ratatoskr_recording": 1}, {"t": 1, "reconnects": 1}]
     entries += [{"t": 0, "data": base64.b64encode(chunk).decode()} for chunk in chunks]
     return b"".join(json.dumps(entry).encode() + b"\n" for entry in [*entries, {"end": "reset"}])
 

@@ -82,9 +82,12 @@ def test_a_place_that_was_dropped_is_the_first_row():
 @pytest.mark.no_cover  # no line that other tests do not reach
 def test_of_a_hundred_thousand_lines_only_those_that_are_kept_are_made(monkeypatch):
     wrapped = []
-    monkeypatch.setattr(
-        "ratatoskr.tui.scrollback.wrap", lambda line, width: wrapped.append(line) or [line]
-    )
+
+    def wrap(line, width):
+        wrapped.append(line)
+        return [line]
+
+    monkeypatch.setattr("ratatoskr.tui.scrollback.wrap", wrap)
     scrollback = Scrollback()
     scrollback.add([(Kind.TEXT, "\n" * 100_000 + "end")])
     assert len(wrapped) == 20_001

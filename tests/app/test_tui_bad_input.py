@@ -148,7 +148,12 @@ def test_keys_work_while_a_turn_never_rests():
         drawn = []
         transcript = app.query_one("#transcript")
         add = transcript.add
-        transcript.add = lambda pieces: (drawn.append(1), add(pieces))
+
+        def count_and_add(pieces):
+            drawn.append(pieces)
+            add(pieces)
+
+        transcript.add = count_and_add
         app.query_one("#message").text = "one"
         app.post_message(events.Key("enter", None))
         await reached(lambda: turn.given > 2000)

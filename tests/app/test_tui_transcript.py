@@ -8,7 +8,7 @@ from ratatoskr.tui.scrollback import Kind, Scrollback
 from ratatoskr.tui.transcript import Transcript
 
 
-class Shown(App):
+class Shown(App[None]):
     """An app with nothing but a transcript, its rows of 79 columns."""
 
     def __init__(self, **limits):

@@ -1,6 +1,7 @@
 """The encoder: refuses exactly what no line can carry, and its output is decoded to its input."""
 
 import re
+from collections.abc import Callable
 
 from support.reference import reference
 
@@ -56,7 +57,7 @@ def check(data: bytes) -> None:
     assert reference(stream, LIMIT) == (expected, last_id, given["retry_ms"])
 
 
-def encoded(encode, is_good: bool) -> bytes | None:
+def encoded(encode: Callable[[], bytes], is_good: bool) -> bytes | None:
     """The bytes, or None for a refusal, which must have a reason."""
     try:
         written = encode()

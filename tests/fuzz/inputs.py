@@ -1,8 +1,11 @@
 """How the targets use an input: first choices, a byte each, then the bytes to be read."""
 
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from ratatoskr_proto.testing._vectors import vector_streams
+
+T = TypeVar("T")
 
 LONGEST_SEED = 1000  # bytes: short inputs are run far more often
 
@@ -50,7 +53,7 @@ def chunkings(data: bytes, sizes: list[int], longest: int = 400) -> Iterator[lis
         yield [data[place : place + 1] for place in range(len(data))]
 
 
-def receive(take: Callable[[bytearray], list], chunk: bytes) -> list:
+def receive(take: Callable[[bytearray], list[T]], chunk: bytes) -> list[T]:
     """Hand a chunk over in a buffer that is used for something else right after."""
     buffer = bytearray(chunk)
     items = take(buffer)

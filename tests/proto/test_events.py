@@ -71,7 +71,7 @@ def test_body_is_not_in_repr_or_hash():
 def test_sse_id_and_body_are_keyword_only():
     assert Text.__match_args__ == ("text",)
     with pytest.raises(TypeError):
-        Text("a", AT, {})  # type: ignore[call-arg]
+        Text("a", AT, {})
 
 
 def test_type_and_terminal_are_class_attributes_but_for_unknown():
@@ -349,7 +349,7 @@ def picky(error):
     @dataclass(frozen=True)
     class Picky(Event):
         type = "picky"
-        seen: set  # no matter, since from_body is its own
+        seen: set[str]  # no matter, since from_body is its own
 
         @classmethod
         def from_body(cls, sse_id, body):

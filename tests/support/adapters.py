@@ -9,8 +9,8 @@ import asyncio
 import contextlib
 import functools
 import ssl
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any, NamedTuple, TypeVar
 
 import anyio
 import httpx
@@ -22,6 +22,8 @@ import ratatoskr_transports.anyio
 import ratatoskr_transports.httpx
 import ratatoskr_transports.trio
 from ratatoskr_proto import RatatoskrError, SseId
+
+T = TypeVar("T")
 
 
 @functools.cache
@@ -92,7 +94,7 @@ class Adapter:
     def is_sync(self) -> bool:
         return self.backend is None
 
-    def run(self, main: Callable[..., Any], *args: Any) -> Any:
+    def run(self, main: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
         """Run async code on the adapter's event loop."""
         if self.backend == "asyncio":
             return asyncio.run(main(*args))
@@ -152,7 +154,7 @@ class Adapter:
         return self.call("stream_events", url, **options)
 
     @contextlib.asynccontextmanager
-    async def opening(self, function: str, url: str, **options: Any):
+    async def opening(self, function: str, url: str, **options: Any) -> AsyncIterator[Any]:
         """For async adapters: the function's stream, entered, with a client of its own."""
         if self.is_httpx:
             client = self.make_client(10.0, 10.0, default_context())

@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import json
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import urlsplit
 
 from anyio.from_thread import start_blocking_portal
@@ -25,7 +26,7 @@ def answering(script: Script, host: str = "127.0.0.1") -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def demo_serving(*faults, at=None, **script) -> Iterator[str]:
+def demo_serving(*faults: str, at: int | None = None, **script: Any) -> Iterator[str]:
     """Run a server with these faults and this ``Script``; gives the URL of its turns."""
     with answering(Script(Faults(faults, at), **script)) as base_url:
         yield f"{base_url}/turns"
@@ -38,7 +39,7 @@ def demo_turn(message="Hi", events=1100):
 
 
 @contextlib.contextmanager
-def connected(url) -> Iterator[http.client.HTTPConnection]:
+def connected(url: str) -> Iterator[http.client.HTTPConnection]:
     """A connection of a client that knows nothing of event streams."""
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=TIMEOUT)

@@ -3,9 +3,11 @@
 import itertools
 import random
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ratatoskr_proto import EventStreamDecoder, SseId, TurnDecoder, TurnState
+
+Result = TypeVar("Result")
 
 
 class WireResult(NamedTuple):
@@ -81,7 +83,7 @@ def decode_turn(data: bytes, end: bool | str = False, **options: Any) -> TurnRes
     return _agreed([feed_turn(chunks, end, **options) for chunks in chunkings(data)])
 
 
-def _agreed(results: list[Any]) -> Any:
+def _agreed(results: list[Result]) -> Result:
     first = results[0]
     for other in results[1:]:
         assert other == first

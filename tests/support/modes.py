@@ -130,7 +130,7 @@ class FakeSource:
         self.steps = list(steps)
         self.closed = 0
 
-    async def receive(self) -> bytes:
+    async def receive(self) -> Any:
         await anyio.lowlevel.checkpoint()
         if not self.steps:
             return b""
@@ -148,7 +148,7 @@ class FakeSource:
 class SyncFakeSource(FakeSource):
     """The same for sync code."""
 
-    def receive(self) -> bytes:  # type: ignore[override]
+    def receive(self) -> Any:
         if not self.steps:
             return b""
         step = self.steps.pop(0)

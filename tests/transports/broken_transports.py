@@ -64,7 +64,7 @@ class SwallowsErrors(Transport):
 
 
 class NeverCloses(Transport):
-    left_open: list = []  # noqa: RUF012  # for the test to clean up
+    left_open: list[object] = []  # noqa: RUF012  # for the test to clean up
 
     async def aclose(self):
         self.left_open.append(self.stream)

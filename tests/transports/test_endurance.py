@@ -10,7 +10,7 @@ import pytest
 from support.adapters import every_adapter, every_async_adapter
 from support.frames import chunk, done, text
 from support.modes import play
-from support.raw_server import CHUNKED, TIMEOUT, serving
+from support.raw_server import CHUNKED, TIMEOUT, Peer, serving
 
 from ratatoskr_proto import ReconnectPolicy, TurnState
 
@@ -26,7 +26,7 @@ def frames(turn: int) -> list[bytes]:
     return [*(text(seq, turn=turn) for seq in range(1, EVENTS)), done(EVENTS, turn=turn)]
 
 
-async def read_whole_turn(stream) -> int:
+async def read_whole_turn(stream):
     """Read a turn, check every event of it, and return how often it was connected again."""
     ids = []
     async with stream as turn:
@@ -46,7 +46,7 @@ class DroppingServer:
         self.turns = 0
         self.lock = threading.Lock()
 
-    def __call__(self, peer) -> None:
+    def __call__(self, peer: Peer) -> None:
         peer.read_request()
         resumed = peer.header("last-event-id")
         with self.lock:

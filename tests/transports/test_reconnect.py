@@ -4,6 +4,7 @@ import functools
 import logging
 import threading
 import time
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -241,7 +242,7 @@ def test_closing_after_another_connection_was_made_cancels_nothing_of_the_caller
 
 @every_adapter
 def test_policy_must_be_one_and_the_request_one_that_may_be_sent_again(adapter):
-    cases = [
+    cases: list[tuple[Any, ...]] = [
         ("stream_turn", [], {"reconnect": 3}, TypeError, "reconnect must be a ReconnectPolicy"),
         ("stream_events", [], {"reconnect": True}, TypeError, "reconnect must be a Reconnect"),
         ("stream_events", [], {"method": "POST"}, ValueError, "its method must be GET"),

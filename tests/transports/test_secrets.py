@@ -9,6 +9,7 @@ import logging
 import socket
 import traceback
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.adapters import ADAPTERS, every_adapter
@@ -66,7 +67,7 @@ def our_records(caplog):
     return [each for each in caplog.records if each.name.startswith("ratatoskr_transports")]
 
 
-REFUSED = {
+REFUSED: dict[str, dict[str, Any]] = {
     "header-with-crlf": {"headers": {"X-Key": f"{SECRET}\r\nX: y"}},
     "header-with-lf": {"headers": [("X-Key", f"{SECRET}\n")]},
     "header-with-nul": {"headers": {b"X-Key": f"\0{SECRET}".encode()}},
