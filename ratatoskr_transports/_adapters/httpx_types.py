@@ -26,8 +26,6 @@ class Url(Protocol):
     """A ``URL`` of httpx or httpx2."""
 
     @property
-    def raw_path(self) -> bytes: ...
-    @property
     def userinfo(self) -> bytes: ...
 
 

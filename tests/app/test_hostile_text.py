@@ -10,7 +10,6 @@ pytestmark = pytest.mark.no_cover  # no line that other tests do not reach
 
 HOSTILE = "\x1b[2J\x1b]0;title\x07\0\b\r\x7f\x85\x9b31m\u2028\u2029\u202e\u2066\ud800[bold][/]"
 LITERAL = "[bold]x[/] [/] [link=https://example.com]y[/link] \t %s {} \\x1b ラ\U0001f43f"
-ESCAPED = repr(HOSTILE)[1:-1]
 DONE = b'id: 93:9\ndata: {"type": "done"}\n\n'
 
 

@@ -174,17 +174,6 @@ def redirecting(status: int, location: str) -> bytes:
     )
 
 
-def follows(status: int) -> Callable[[Peer], None]:
-    def handler(peer: Peer) -> None:
-        peer.read_request()
-        if b" /turns " in peer.head.split(b"\r\n")[0]:
-            peer.send(redirecting(status, "/elsewhere"))
-        else:
-            peer.send(typed("text/event-stream"))
-
-    return handler
-
-
 @contextlib.contextmanager
 def nobody_listening() -> Iterator[str]:
     with socket.socket() as taken:  # by us, so that no other server gets the port meanwhile

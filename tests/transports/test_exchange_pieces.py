@@ -47,7 +47,6 @@ def cut_every(data, size):
     return [data[start : start + size] for start in range(0, len(data), size)]
 
 
-GZIP_HEAD = HEAD + b"Content-Encoding: gzip\r\n"
 EVENTS = b"".join(b"data: %d\n\n" % number for number in range(12_000))
 
 
