@@ -15,7 +15,6 @@ from ._wire_c import Decoder
 
 class EventStreamDecoder(Decoder, Generic[Item]):
     __doc__ = _wire.EventStreamDecoder.__doc__
-    __module__ = _wire.EventStreamDecoder.__module__
 
     implementation: ClassVar[str] = "c"
     _plain_frames: ClassVar[bool] = False

@@ -28,5 +28,6 @@ if TYPE_CHECKING:
 else:
     _chosen = choose(os.environ)
     EventStreamDecoder, FrameDecoder = _chosen.EventStreamDecoder, _chosen.FrameDecoder
+    EventStreamDecoder.__module__ = __name__  # where pickle finds it, whichever it is
 
 __all__ = ["EventStreamDecoder", "FrameDecoder"]

@@ -1,6 +1,10 @@
 """Which wire layer is built, and which of the two is taken."""
 
+import ast
+import os
+import pickle
 import runpy
+import subprocess
 import sys
 import sysconfig
 import types
@@ -8,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import ratatoskr_proto
 from ratatoskr_proto import _wire
 from ratatoskr_proto._decoder import choose
 
@@ -26,6 +31,14 @@ def test_without_the_c_version_it_is_the_python_one(monkeypatch):
     monkeypatch.setitem(sys.modules, "ratatoskr_proto._compiled", None)
     monkeypatch.delattr("ratatoskr_proto._compiled")
     assert choose({}) is _wire
+
+
+@pytest.mark.parametrize("pure", ["0", "1"])
+def test_the_class_can_be_pickled_for_a_process_with_either_version(pure):
+    code = "import pickle, ratatoskr_proto as p; print(pickle.dumps(p.EventStreamDecoder))"
+    environment = {**os.environ, "RATATOSKR_PURE": pure}
+    written = subprocess.check_output([sys.executable, "-c", code], text=True, env=environment)
+    assert pickle.loads(ast.literal_eval(written)) is ratatoskr_proto.EventStreamDecoder
 
 
 @pytest.mark.parametrize("free_threaded", [False, True])
