@@ -77,7 +77,7 @@ class ReconnectPolicy:
 
 
 class Wait(NamedTuple):
-    """Wait for so many ``seconds`` (float), then reconnect."""
+    """Wait for ``seconds`` (float), then reconnect."""
 
     seconds: float
 

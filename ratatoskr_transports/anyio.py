@@ -66,8 +66,8 @@ async def _connect(
     with anyio.fail_after(seconds):
         if tls is None:
             return _Connection(await anyio.connect_tcp(host, port))
-        # A peer that ends the connection without a goodbye is the rule in HTTP, and waiting for
-        # one when we end it could last for ever.
+        # Most HTTP peers end the connection without ``close_notify``, and waiting for one when we
+        # end it could last for ever.
         return _Connection(
             await anyio.connect_tcp(host, port, ssl_context=tls, tls_standard_compatible=False)
         )

@@ -10,7 +10,7 @@
 
 Timeouts, proxies, TLS and redirects are those of the client; its default timeout of 5 seconds is
 too short for a slow first token. Async clients are supported on asyncio: under trio, httpx itself
-leaves generators open that warn; use ``ratatoskr_transports.trio`` there.
+leaves generators open, and Python warns about them; use ``ratatoskr_transports.trio`` there.
 """
 
 from __future__ import annotations
@@ -302,8 +302,8 @@ def wrap(
     any_media_type: bool = False,
     **options: Unpack[TurnOptions[OwnEvent]],
 ) -> TurnStream[DialectEvent | OwnEvent]:
-    """Read a turn from a ``Response`` of an async client that you sent for with ``stream=True``, or
-    from one that has been read.
+    """Read a turn from a ``Response`` that an async client gave for ``stream=True``, or from one
+    that has been read.
 
     The ``options`` are those of ``TurnStream``. Raises SseConnectFailed, with an empty ``body``, if
     it is not an event stream; TypeError or ValueError for invalid arguments.

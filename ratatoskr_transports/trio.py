@@ -77,8 +77,8 @@ async def _connect(
         stream = await trio.open_tcp_stream(host, port)
         if tls is None:
             return _Connection(stream)
-        # A peer that ends the connection without a goodbye is the rule in HTTP, and waiting for
-        # one when we end it could last for ever.
+        # Most HTTP peers end the connection without ``close_notify``, and waiting for one when we
+        # end it could last for ever.
         encrypted = trio.SSLStream(stream, tls, server_hostname=host, https_compatible=True)
         try:
             await encrypted.do_handshake()

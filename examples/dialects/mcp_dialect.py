@@ -1,4 +1,4 @@
-"""MCP over streamable HTTP: JSON-RPC messages, until the response to one's own request."""
+"""MCP over streamable HTTP: JSON-RPC messages, until the response to the client's own request."""
 
 from collections.abc import Sequence
 from typing import Any

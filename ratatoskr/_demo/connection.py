@@ -123,7 +123,7 @@ class Connection:
     async def end_body(self, end: BodyEnd, unfinished: bytes = b"") -> None:
         """End the body; ``unfinished`` is a piece of it of which only the first half goes out.
 
-        Raises ConnectionOver unless the body ends well.
+        Raises ConnectionOver unless the body ends cleanly.
         """
         if unfinished:
             chunk = self._http.send(h11.Data(data=unfinished)) or b""

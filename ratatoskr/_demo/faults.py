@@ -41,15 +41,15 @@ class NamedFault(NamedTuple):
 
 # The most harmful ones come first.
 FAULTS = (
-    NamedFault("ends-early", "the body ends well, in mid-answer", alias="no-done"),
+    NamedFault("ends-early", "the body ends cleanly, in mid-answer", alias="no-done"),
     NamedFault("cut-at-frame", "the connection ends in mid-answer, after a whole frame"),
     NamedFault("cut-in-frame", "the connection ends in the middle of a frame", alias="cut-chunk"),
     NamedFault("reset", "the connection is reset"),
     NamedFault("stall", "silence for ever"),
-    NamedFault("error", "the server gives the answer up, with an error in the stream"),
+    NamedFault("error", "the server gives up the answer, with an error in the stream"),
     NamedFault(
         "no-end-mark",
-        "all of the answer, but not the frame that ends it",
+        "the whole answer, but not the frame that ends it",
         dialects=("openai-chat", "anthropic"),
         anywhere=True,
     ),

@@ -37,7 +37,7 @@ The keys / n N ? work in the transcript. Tab goes there and back to the message.
 Ctrl-Home, Ctrl-End and the mouse wheel scroll. At its end the transcript follows what comes. Drag \
 the mouse to select text.
 
-A turn that ends badly leaves a line such as [connection_dropped] here. The app continues: send \
+A turn that fails leaves a line such as [connection_dropped] here. The app continues: send \
 the next message, or resume with Ctrl-R. When turns are resumed automatically, the status line \
 counts down to the next try instead, and Esc cancels that too.
 

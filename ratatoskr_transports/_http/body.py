@@ -184,7 +184,7 @@ class BodyDecoder(Generic[ItemT]):
     def finish(self, reason: str) -> list[ItemT | SseConnectionDropped]:
         """Return the last items of a body that ended for this reason.
 
-        If it did not end well, and the decoder does not say so itself, the last one is an
+        If it did not end cleanly, and the decoder does not say so itself, the last one is an
         ``SseConnectionDropped`` with the reason.
         """
         if reason == _END_OF_STREAM and not self._inflater.complete:

@@ -33,7 +33,7 @@ class SseExchange(Generic[ItemT]):
     Connect to ``host`` (str) and ``port`` (int), with TLS if ``tls`` (bool) says so. Send what
     ``bytes_to_send`` returns until it returns nothing, and meanwhile hand over the bytes that come.
     The items are those of the ``decoder``, by default a new ``TurnDecoder``; if there is no stream,
-    or it does not end well, one SseConnectFailed or SseConnectionDropped is the last.
+    or it does not end cleanly, one SseConnectFailed or SseConnectionDropped is the last.
 
     However much was handed over, one call decodes at most 64 KiB of body, so that a few bytes of
     gzip cannot hold up your loop. As long as ``has_more`` (bool), take the rest with

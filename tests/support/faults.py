@@ -234,16 +234,18 @@ CONNECTION_FAULTS = [
     FaultRow(
         "TLS, another host's certificate", GOOD_CHUNKED, [], failed("tls"), names="example.org"
     ),
-    FaultRow("TLS closed without a goodbye before the head", b"", [], failed("closed"), names=HERE),
     FaultRow(
-        "TLS closed without a goodbye in mid-turn",
+        "TLS closed without `close_notify` before the head", b"", [], failed("closed"), names=HERE
+    ),
+    FaultRow(
+        "TLS closed without `close_notify` in mid-turn",
         BROKEN_OFF,
         ["Hi"],
         dropped("cut body"),
         names=HERE,
     ),
     FaultRow(
-        "TLS closed without a goodbye after the terminal event",
+        "TLS closed without `close_notify` after the terminal event",
         CHUNKED + chunk(GOOD),
         ALL,
         None,

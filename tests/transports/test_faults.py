@@ -99,7 +99,7 @@ def test_leaving_the_block_does_not_wait_for_a_tls_peer_that_is_silent(adapter):
     def handler(peer):
         peer.read_request()
         peer.send(BROKEN_OFF)
-        # An end without a goodbye of TLS is all that the server gets to see.
+        # An end without close_notify is all that the server gets to see.
         peer.wait_for_close()
         gone.set()
         peer.wait_for_the_end()

@@ -19,7 +19,7 @@ _PACE = 0.01  # seconds between frames: pleasant to read along
 
 
 @click.command(short_help="Show a long turn, with no network and no keys.")
-@click.option("--fast", is_flag=True, help="Without a pause between frames.")
+@click.option("--fast", is_flag=True, help="Send the frames without pauses.")
 @click.option(
     "--events",
     type=click.IntRange(min=1, max=10**9),
@@ -33,7 +33,7 @@ def demo(fast: bool, events: int, as_json: bool) -> int:
     """Stream a long turn from a server on this machine, with no network and no keys.
 
     The turn has keep-alives, text in several scripts, and as frame 1078 the one that once crashed a
-    client: an id and no data. Its last lines say what it has survived, and [done].
+    client: an id and no data. Its last lines say what it survived, and [done].
 
     \b
     Examples:

@@ -22,26 +22,26 @@ _FAULTS_HELP = "\n".join(f"      {fault.shown:14} {fault.does}" for fault in FAU
 
 @click.command(
     short_help="Serve answers and faults, to test clients with.",
-    help=f"""Serve answers on this machine, to try and test clients of event streams with.
+    help=f"""Serve answers on this machine, to test clients of event streams with.
 
     \b
     POST /turns {{"message": "Hi"}}       starts a turn
     GET /turns with Last-Event-ID       resumes it after that frame
     GET /turns                          starts one without a message
 
-    The SDKs of OpenAI, Anthropic and Google read it as their own server: what it prints first are
-    the URLs to give them.
+    The SDKs of OpenAI, Anthropic and Google read it as their own server: its first lines are the
+    URLs to give them.
 
     \b
-    Faults, for every request with --fault, or for one by its header, as in
-    X-Fault: ends-early,at=5 or by its query, as in /turns?fault=stall&events=20:
+    Faults, with --fault for every request. One request asks for its own by a
+    header, X-Fault: ends-early,at=5, or by its query, /turns?fault=stall&at=5:
 {_FAULTS_HELP}
 
     \b
     With commas after a fault:
       at=N           at the frame N, by default in the middle of the answer
       times=N        only to the first N requests that ask for exactly this
-      id=WORD        nothing by itself: it makes what is asked for one's own
+      id=WORD        nothing by itself: it makes the value unique, for times
 
     \b
     Examples:

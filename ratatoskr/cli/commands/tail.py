@@ -38,7 +38,7 @@ from ..show_events import EventsPrinter
     metavar="URL",
     help="With --reconnect: resume with a GET to this URL, whatever the first method was.",
 )
-@click.option("--max-time", type=ABOVE_0, metavar="SECONDS", help="Stop after so long.")
+@click.option("--max-time", type=ABOVE_0, metavar="SECONDS", help="Stop after this long.")
 @click.option(
     "--event",
     "only",
