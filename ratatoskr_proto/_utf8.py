@@ -25,13 +25,3 @@ def size(text: str) -> int:
 def replaced(text: str) -> str:
     """Return the text with U+FFFD for invalid bytes, as the Encoding Standard has it."""
     return text if text.isascii() else as_bytes(text).decode("utf-8", "replace")
-
-
-def packed(text: str) -> str:
-    """Return the text in a form that takes a byte for each byte that came, and not up to four."""
-    return text if text.isascii() else as_bytes(text).decode("latin-1")
-
-
-def unpacked(text: str) -> str:
-    """Return a text that was packed."""
-    return decoded(text.encode("latin-1"))

@@ -100,10 +100,10 @@ class EventStreamDecoder(Generic[Item]):
         # The unfinished line; at the start of the stream, bytes that may become a BOM.
         self._line = bytearray()
         # What the finished lines of the unfinished event say: the data, each line of it with an LF,
-        # the type and the id, packed. And the number of their bytes, "held" in docs/wire.md.
+        # the type and the id. And the number of their bytes, "held" in docs/wire.md.
         self._data = bytearray()
-        self._event = ""
-        self._id: str | None = None
+        self._event = b""
+        self._id: bytes | None = None
         self._held = 0
         # Whether an event that was too large is being dropped, and whether a line of it has begun,
         # so that an LF would end that line and not the event.
@@ -315,14 +315,13 @@ class EventStreamDecoder(Generic[Item]):
 
         Clauses "Parsing an event stream" (fields) and "Interpreting an event stream" (dispatch).
         """
-        # What this event says; its id counts from its blank line on.
-        event, id = self._event, self._id
-        as_it_is = valid and not self._data and event.isascii() and (id is None or id.isascii())
-        if not as_it_is:
-            event, id = _utf8.unpacked(event), None if id is None else _utf8.unpacked(id)
-        last_event_id, named = self._last_event_id, not self._plain_frames
+        # What these lines of the event say; its id counts from its blank line on.
+        event: str | None = None
+        id: str | None = None
         data: str | None = None
         more: list[str] = []  # further lines of the data
+        as_it_is = valid and not (self._data or self._event) and self._id is None
+        last_event_id, named = self._last_event_id, not self._plain_frames
         commented = False
         lines = text.split("\n")
         line = lines.pop()  # what follows the last LF: nothing
@@ -342,7 +341,7 @@ class EventStreamDecoder(Generic[Item]):
                     frame = (event or "message", data, last_event_id)
                     items.append(new_tuple(ServerSentEvent, frame) if named else frame)
                     data = None
-                event = ""
+                event = None
                 continue
             # The usual forms of the usual fields, which a slice reads, then any other line.
             if line.startswith("data: "):
@@ -375,7 +374,6 @@ class EventStreamDecoder(Generic[Item]):
             else:
                 more.append(value)
         self._last_event_id = last_event_id
-        self._event, self._id = _utf8.packed(event), None if id is None else _utf8.packed(id)
         if not line:
             self._held = 0
             return
@@ -389,29 +387,32 @@ class EventStreamDecoder(Generic[Item]):
             self._held -= sum(
                 _utf8.size(line) + 1 for line in text.split("\n") if line.startswith(":")
             )
-        if data is not None:
-            self._keep(data, more)
+        self._keep(event, id, data, more)
 
-    def _keep(self, data: str, more: list[str]) -> None:
-        """Keep lines of data of the unfinished event."""
-        if more:
-            data = "\n".join((data, *more))
-        self._data += _utf8.as_bytes(data)
-        self._data += b"\n"
+    def _keep(self, event: str | None, id: str | None, data: str | None, more: list[str]) -> None:
+        """Keep what lines of the unfinished event say."""
+        if event is not None:
+            self._event = _utf8.as_bytes(event)
+        if id is not None:
+            self._id = _utf8.as_bytes(id)
+        if data is not None:
+            self._data += _utf8.as_bytes("\n".join((data, *more)))
+            self._data += b"\n"
 
     def _complete(
-        self, event: str, id: str | None, data: str | None, more: list[str]
+        self, event: str | None, id: str | None, data: str | None, more: list[str]
     ) -> tuple[str, str | None, str | None]:
         """Return the type, the id and the data of an event that began earlier or has invalid bytes,
         as they are put out: with what is kept of it, and with U+FFFD for the invalid bytes.
         """
-        if data is not None:
-            self._keep(data, more)
+        self._keep(event, id, data, more)
         if self._data:
             del self._data[-1]  # the LF of the last line
             data = self._data.decode("utf-8", "replace")
-            self._data.clear()
-        return _utf8.replaced(event), None if id is None else _utf8.replaced(id), data
+        event = self._event.decode("utf-8", "replace")
+        id = None if self._id is None else self._id.decode("utf-8", "replace")
+        self._forget_event()
+        return event, id, data
 
     def _receive_retry(self, value: str, items: list[Any]) -> None:
         """Take the value of a ``retry`` field if it is a number that Python can be trusted with."""
@@ -433,7 +434,7 @@ class EventStreamDecoder(Generic[Item]):
         """Drop what has come of the unfinished event."""
         self._line.clear()
         self._data.clear()
-        self._event, self._id, self._held = "", None, 0
+        self._event, self._id, self._held = b"", None, 0
 
 
 class FrameDecoder(EventStreamDecoder[Frame | EventTooLarge | int]):

@@ -73,6 +73,19 @@ def test_what_a_finished_line_says_is_kept_as_the_bytes_that_came(field):
     assert held_after(feed, lambda: EventStreamDecoder(limit)) < 1.5 * limit + 5 * KIB
 
 
+@pytest.mark.parametrize("value", [b"9", b"\xf0\x9f\x8c\xb3", b"\xff"])
+@pytest.mark.parametrize("field", [b"id", b"event"])
+def test_later_lines_do_not_copy_what_a_finished_line_says(field, value):
+    decoder = EventStreamDecoder()
+    decoder.receive_data(b"data: a\n" + field + b": " + value * 64 * KIB + b"\nx\n")
+    tracemalloc.start()
+    try:
+        decoder.receive_data(b"x\n")
+        assert tracemalloc.get_traced_memory()[1] < 4 * KIB
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.parametrize("line", [b"data:ab\n", b"data:ab\r\n", b"x\n"])
 def test_event_of_many_lines_is_put_together_in_three_times_its_size(line):
     event = line * (384 * KIB // len(line)) + b"\n"
