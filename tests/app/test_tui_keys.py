@@ -10,6 +10,7 @@ from support.terminal_app import (
     done,
     drive,
     idle_again,
+    is_enabled,
     resize,
     screen,
     send,
@@ -23,14 +24,6 @@ from ratatoskr.tui import AppState, RatatoskrApp
 from ratatoskr_proto import SseConnectFailed, SseConnectionDropped, SseId
 
 DROPPED = SseConnectionDropped(SseId(93, 1), "reset")
-
-
-def enabled(app):
-    return {
-        each.binding.action.removeprefix("app.")
-        for each in app.screen.active_bindings.values()
-        if each.enabled and each.binding.show
-    }
 
 
 def test_enter_sends_what_there_is_and_only_when_idle():
@@ -83,14 +76,14 @@ def test_ctrl_r_resumes_a_dropped_turn_until_it_is_done():
         await send(pilot, "one")
         for _ in range(3):
             await idle_again(pilot)
-            assert "resume" in enabled(app)
+            assert is_enabled(app, "resume")
             await pilot.press("ctrl+r")
         await until(pilot, lambda: "waiting" in shown(app))
         await pilot.press("escape")  # it is still a dropped one
-        assert "resume" in enabled(app)
+        assert is_enabled(app, "resume")
         await pilot.press("ctrl+r")
         await until(pilot, lambda: "[done]" in shown(app))
-        assert "resume" not in enabled(app)
+        assert not is_enabled(app, "resume")
         assert app.asked == ["one", *[SseId(93, 1)] * 2, SseId(93, 2), SseId(93, 3)]
         assert "[resume] last_sse_id=93:2\n" in shown(app)
 
@@ -146,7 +139,7 @@ def test_a_new_message_gives_the_dropped_turn_up():
         await idle_again(pilot)
         await send(pilot, "two")
         await until(pilot, lambda: "[done]" in shown(app))
-        assert "resume" not in enabled(app)
+        assert not is_enabled(app, "resume")
 
     drive(answering(FakeTurn(text("Hi"), DROPPED), FakeTurn(done())), scenario)
 
@@ -170,7 +163,7 @@ def test_a_key_in_the_key_bar_may_be_clicked_as_soon_as_it_does_something():
         gate.set()
         await idle_again(pilot)  # while the help is shown
         await click(pilot, "Esc Back")
-        await until(pilot, lambda: "resume" in enabled(app))
+        await until(pilot, lambda: is_enabled(app, "resume"))
         await click(pilot, "F3 Markdown")
         await until(pilot, lambda: app.query_one("#answer").display)
 
@@ -237,7 +230,7 @@ def test_f3_shows_the_last_turn_as_markdown_and_the_transcript_again(monkeypatch
 
     async def scenario(pilot):
         app = pilot.app
-        assert "markdown" not in enabled(app)
+        assert not is_enabled(app, "markdown")
         await send(pilot, "one")
         await idle_again(pilot)
         await pilot.press("f3")

@@ -35,6 +35,12 @@ def gzip(*pieces: bytes, wbits: int = 16 + zlib.MAX_WBITS, end: bool = True) -> 
     return b"".join(out) + (compress.flush() if end else b"")
 
 
+def sent_by(method: str, url: str, **options: Any) -> bytes:
+    """The whole request, as bytes."""
+    exchange = SseExchange(method, url, **options)
+    return b"".join(iter(exchange.bytes_to_send, b""))
+
+
 class Seen(NamedTuple):
     """All that can be seen of an exchange after a response and its end."""
 

@@ -7,6 +7,8 @@ import pytest
 import trustme
 from support.adapters import Adapter
 
+import ratatoskr_transports._streams.loops
+
 # Each does what two others do: the one is httpx2 as `httpx2` is, and sync as `httpx-sync` is, the
 # other has the code of `anyio-asyncio` and the loop of `trio`.
 COMBINED = ("httpx2-sync", "anyio-trio")
@@ -17,6 +19,7 @@ EVERY_COMBINATION = {
     "test_faults",
     "test_happy_turn",
     "test_leaks",
+    "test_opening_bounds",
     "test_readers",
     "test_real_server",
     "test_testing",
@@ -47,3 +50,25 @@ def _one_authority(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SSL_CERT_FILE", str(file))
         yield
+
+
+class Clock:
+    """Stands in for the module ``time``, and only moves when a test moves it."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+    def tick(self, piece):
+        """Let each piece of a body take a second, as a ``tap``."""
+        self.now += 1
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The clock that streams look at for their event timeout."""
+    clock = Clock()
+    monkeypatch.setattr(ratatoskr_transports._streams.loops, "time", clock)
+    return clock

@@ -4,6 +4,7 @@ import json
 
 import httpx
 import pytest
+from support.exchanging import sent_by
 
 import ratatoskr_transports.anyio
 import ratatoskr_transports.httpx
@@ -11,12 +12,6 @@ import ratatoskr_transports.trio
 from ratatoskr_transports import SseExchange
 
 SECRET = "s3cr3t-t0ken"
-
-
-def sent_by(method, url, **options):
-    """The whole request, as bytes."""
-    exchange = SseExchange(method, url, **options)
-    return b"".join(iter(exchange.bytes_to_send, b""))
 
 
 def test_body_goes_out_with_its_length_after_the_head():

@@ -6,16 +6,11 @@ import h11
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.exchanging import sent_by
 
 from ratatoskr_transports import SseExchange
 
 SECRET = "s3cr3t-t0ken"
-
-
-def sent_by(method, url, **options):
-    """The whole request, as bytes."""
-    exchange = SseExchange(method, url, **options)
-    return b"".join(iter(exchange.bytes_to_send, b""))
 
 
 def head_of(method, url, **options):

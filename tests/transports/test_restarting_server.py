@@ -5,7 +5,15 @@ import contextlib
 import pytest
 from support.adapters import every_adapter
 from support.fault import shown
-from support.fault_servers import ALL, GOOD_CHUNKED, HERE, server_context, trusting_context
+from support.fault_servers import (
+    ALL,
+    GOOD_CHUNKED,
+    HERE,
+    resets_at_once,
+    resets_in_handshake,
+    server_context,
+    trusting_context,
+)
 from support.raw_server import serving
 
 from ratatoskr_proto import ReconnectPolicy
@@ -13,17 +21,8 @@ from ratatoskr_proto import ReconnectPolicy
 FAST = ReconnectPolicy(attempts=3, floor=0.001, ceiling=0.002)
 
 
-def reset(peer):
-    peer.reset()
-
-
 def close(peer):
     """Returning closes the connection."""
-
-
-def reset_in_handshake(peer):
-    peer.receive_some()
-    peer.reset()
 
 
 def close_in_handshake(peer):
@@ -34,9 +33,9 @@ def close_in_handshake(peer):
 @pytest.mark.parametrize(
     ("scheme", "fault"),
     [
-        *[("http", reset), ("http", close)],
-        *[("https", reset), ("https", close)],
-        *[("https", reset_in_handshake), ("https", close_in_handshake)],
+        *[("http", resets_at_once), ("http", close)],
+        *[("https", resets_at_once), ("https", close)],
+        *[("https", resets_in_handshake), ("https", close_in_handshake)],
     ],
     ids=lambda value: getattr(value, "__name__", value),
 )

@@ -31,23 +31,6 @@ COMMENT = encode_comment("alive")
 EVENT_TIMEOUT = SseConnectionDropped(SseId(7, 1), "event timeout")
 
 
-class Clock:
-    """Stands in for the module ``time``, and only moves when it is told to."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def monotonic(self):
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    clock = Clock()
-    monkeypatch.setattr(ratatoskr_transports._streams.loops, "time", clock)
-    return clock
-
-
 def taking(mode, clock, seconds, outcome):
     """A read that takes its time."""
 
