@@ -51,6 +51,13 @@ def function(name: str, value: object) -> None:
         raise TypeError(f"{name} must be callable, not {type(value).__name__}")
 
 
+def binary(name: str, value: object) -> bytes:
+    """Check for bytes, a bytearray or a memoryview, and return it as bytes."""
+    if not isinstance(value, (bytes, bytearray, memoryview)):
+        raise TypeError(f"{name} must be bytes, not {type(value).__name__}")
+    return bytes(value)
+
+
 def chunk(value: object) -> bytes:
     """Check for a chunk of a stream, and return it as bytes of our own."""
     if not isinstance(value, (bytes, bytearray, memoryview)):

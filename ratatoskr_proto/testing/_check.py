@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from .. import _arguments
 from ._driver import DecoderUnderTest, Driver, Outcome
 from ._growth import CLAUSES, SHAPES, check_growth
 from ._patience import Hung, run_patiently
@@ -37,12 +38,13 @@ def check_decoder(
     It is the same each time, except for the times in a check of growth.
 
     Whatever the decoder raises is a failure of the decoder. Raises TypeError if ``factory`` does
-    not return decoders, ValueError for a ``timeout`` that is not above 0, and TimeoutError if one
-    call of the decoder takes longer than ``timeout`` seconds (float); it names the place and the
-    chunks. The decoder runs in a thread of its own.
+    not return decoders, TypeError or ValueError for a ``timeout`` that is not a finite number above
+    0, and TimeoutError if one call of the decoder takes longer than ``timeout`` seconds (float); it
+    names the place and the chunks. The decoder runs in a thread of its own.
     """
-    if not timeout > 0:
-        raise ValueError(f"timeout is a number of seconds above 0, not {timeout!r}")
+    _arguments.flag("prompt", prompt)
+    if _arguments.number("timeout", timeout) <= 0:
+        raise ValueError(f"timeout must be more than 0 seconds, not {timeout!r}")
     driver = Driver(factory)
     run = _Run(driver, prompt)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TextIO
 
+from .. import _arguments
 from ._escaped import escaped
 from ._reference import Interpreter, parse_retry, split_field, split_lines
 
@@ -17,8 +18,12 @@ def explain(data: bytes, *, file: TextIO | None = None) -> str:
 
     ``data`` (bytes) is the whole stream, and ``file`` (text file, or None for stdout) where to
     print. Returns what was printed. Control characters come out as escapes and long lines are cut.
-    No bytes make it raise.
+    No bytes make it raise. Raises TypeError for arguments of another type.
     """
+    data = _arguments.binary("data", data)
+    output = sys.stdout if file is None else file
+    if not hasattr(output, "write"):
+        raise TypeError(f"file must be a text file or None, not {type(output).__name__}")
     rows = []
     if data.startswith(b"\xef\xbb\xbf"):
         rows.append(("", "", "a leading BOM is dropped"))
@@ -32,7 +37,6 @@ def explain(data: bytes, *, file: TextIO | None = None) -> str:
         rows.append(("", "", "dropped: an event that no blank line has ended"))
     width = max((len(shown) for _, shown, _ in rows), default=0)
     text = "".join(f"{number:>4}  {shown:<{width}}  {what}\n" for number, shown, what in rows)
-    output = sys.stdout if file is None else file
     encoding = getattr(output, "encoding", None) or "utf-8"
     text = text.encode(encoding, "backslashreplace").decode(encoding)
     output.write(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from threading import Event, Thread
+from threading import TIMEOUT_MAX, Event, Thread
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -36,7 +36,7 @@ def run_patiently(run: Callable[[], Result], progress: Callable[[], int], second
     thread = Thread(target=work, daemon=True)
     thread.start()
     before, looks = -1, 0
-    while not done.wait(seconds / _LOOKS):
+    while not done.wait(min(seconds / _LOOKS, TIMEOUT_MAX)):
         now = progress()
         looks = looks + 1 if now == before else 0
         before = now

@@ -1,8 +1,9 @@
 """A second decoder, as literal a reading of the standard as can be: slow, for whole streams only.
 
 Each step stands below its clause of the WHATWG HTML standard, section 9.2 "Server-sent events". It
-shares no code with the decoder, only the types of what comes out, so that an agreement of the two
-means something. The one step that is not of the standard is the size limit of docs/wire.md.
+shares no code with the decoder, only the checks of arguments and the types of what comes out, so
+that an agreement of the two means something. The one step that is not of the standard is the size
+limit of docs/wire.md.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from decimal import Decimal
 from typing import Literal, NamedTuple, TypeAlias, overload
 
+from .. import _arguments
 from .._errors import EventTooLarge
 from .._frames import Comment, ServerSentEvent
 from .._wire import MAX_RETRY_DIGITS
@@ -231,6 +233,13 @@ def reference_decode(
     the limit of docs/wire.md: with it, an ``EventTooLarge`` stands in the place of an event that
     passes it. ``last_event_id`` (str) is the id to start from. With ``comments=True`` comments come
     out too. No bytes make it raise. It is written to be compared with the standard, and is slow.
+
+    Raises TypeError or ValueError for an argument that is not as described above.
     """
+    data = _arguments.binary("data", data)
+    if max_event_bytes is not None:
+        _arguments.integer("max_event_bytes", max_event_bytes, least=1)
+    _arguments.text("last_event_id", last_event_id)
+    _arguments.flag("comments", comments)
     items = interpret(data, max_event_bytes, last_event_id).items
     return [item for item in items if comments or not isinstance(item, Comment)]

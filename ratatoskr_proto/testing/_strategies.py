@@ -7,6 +7,7 @@ import json
 
 from hypothesis import strategies as st
 
+from .. import _arguments
 from .._encode import encode_comment, encode_event
 from ._pieces import BOM, FRAGMENTS, LINE_ENDS, LINES, ODD_LINES
 
@@ -105,8 +106,9 @@ def chunkings(data: bytes) -> st.SearchStrategy[list[bytes]]:
     """A strategy for the ways to cut ``data`` (bytes) into chunks (list of bytes).
 
     The chunks together are the data. Some are empty, and cuts within a CRLF, a BOM or a character
-    are frequent. It shrinks to the data in one chunk.
+    are frequent. It shrinks to the data in one chunk. Raises TypeError if ``data`` is not bytes.
     """
+    data = _arguments.binary("data", data)
     within = [
         place
         for place in range(1, len(data))
