@@ -121,7 +121,7 @@ def main(
     markdown_file: Path | None,
     plot_file: Path | None,
 ) -> None:
-    """Measure the decoder beside others. See docs/performance.md for what the figures mean."""
+    """Measure the decoder and others. See docs/performance.md for what the figures mean."""
     try:
         recorded = {path.name: frames_of(path) for path in files}
     except ValueError as error:

@@ -33,7 +33,7 @@ def one_line(size: int) -> Iterator[bytes]:
 
 
 def many_lines(number: int) -> Iterator[bytes]:
-    """An event with so many data lines, in chunks of about 1 KiB, cut within lines."""
+    """An event with this number of data lines, in chunks of about 1 KiB, cut within lines."""
     data = LINE * number + b"\n"
     return (data[start : start + KIB] for start in range(0, len(data), KIB))
 
@@ -113,7 +113,7 @@ def idle(make: Callable[[], Any]) -> Any:
 
 
 def unfinished(mib: int) -> EventStreamDecoder:
-    """A decoder that holds an unfinished event of so many MiB."""
+    """A decoder that holds an unfinished event of this size."""
     decoder = EventStreamDecoder(2 * mib * MIB)
     chunk = b"x" * KIB
     decoder.receive_data(b"data: ")
@@ -130,7 +130,7 @@ def finished(mib: int) -> EventStreamDecoder:
 
 
 def many_events(make: Callable[[], Any], number: int) -> Any:
-    """A decoder that has handed out so many events, 1000 to a chunk, which are dropped."""
+    """A decoder that has handed out this number of events, 1000 to a chunk, all dropped since."""
     decoder = make()
     for start in range(0, number, 1000):
         chunk = b"".join(

@@ -34,7 +34,7 @@ class TooSlow(Exception):
 
 @contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TooSlow out of the block after so much time, where signals can do that.
+    """Raise TooSlow out of the block when its time is up, where signals can do that.
 
     For the main thread. The timer is one of real time: one of CPU time would make the kernel count
     CPU time in ticks for a while, and so spoil the clock that we measure with.

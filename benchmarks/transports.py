@@ -39,7 +39,7 @@ BIG = 64 * KIB
 
 @functools.lru_cache
 def writes(kind: str, number: int) -> list[bytes]:
-    """What goes out in one write each, of a body with so many text events."""
+    """The body with this number of text events, in the pieces that go out in one write each."""
     text = json.dumps(
         {"type": "text", "text": "The squirrel runs up and down the ash and back. " * 2}
     )

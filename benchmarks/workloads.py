@@ -39,7 +39,7 @@ class Workload:
 
 
 def _texts(words: str, size: int) -> Iterator[str]:
-    """Pieces of so many characters without end, each beginning a little further on."""
+    """Pieces of ``size`` characters without end, each beginning a little further on."""
     words *= size // len(words) + 2
     span, start = len(words) - size, 0
     while True:
@@ -48,7 +48,7 @@ def _texts(words: str, size: int) -> Iterator[str]:
 
 
 def _until(size: int, frames: Iterable[bytes], last: bytes) -> tuple[bytes, ...]:
-    """Frames up to about so many bytes, at least one, and then the last."""
+    """Frames of about ``size`` bytes together, at least one, and then the last."""
     taken: list[bytes] = []
     for frame in frames:
         taken.append(frame)
@@ -193,7 +193,7 @@ def frames_of(path: Path) -> tuple[bytes, ...]:
 
 
 def recorded(name: str, frames: tuple[bytes, ...], size: int) -> Workload:
-    """A recorded stream, again and again until there are so many bytes of it."""
+    """A recorded stream, repeated until it has ``size`` bytes."""
     times = max(1, size // sum(map(len, frames)))
     return Workload(name, frames * times, frames)
 

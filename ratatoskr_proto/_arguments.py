@@ -17,7 +17,7 @@ def text(name: str, value: object) -> str:
 
 
 def integer(name: str, value: object, least: int | None = None) -> int:
-    """Check for an int, and that it is at least so much."""
+    """Check for an int, and that it is not below ``least``."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{name} must be an int, not {type(value).__name__}")
     if least is not None and value < least:

@@ -33,7 +33,7 @@ class Prompt(NamedTuple):
     """What to answer, and how long to talk.
 
     ``text`` is the whole text of the answer, None for mimir's own words, in answer to ``message``.
-    ``events`` (int) is how many frames the answer has, if it can have so many: each piece of a
+    ``events`` (int) is how many frames the answer has, if it can have that many: each piece of a
     ``text`` has at least one character. None means 1100, or with a ``text`` pieces of four.
     """
 
@@ -137,5 +137,5 @@ class TurnAnswer(Answer):
 
 
 def _slice(text: str, index: int, pieces: int) -> str:
-    """One of so many pieces of a text, all about as long."""
+    """One of the ``pieces`` of a text, all about as long."""
     return text[len(text) * index // pieces : len(text) * (index + 1) // pieces]

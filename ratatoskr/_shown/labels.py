@@ -61,7 +61,7 @@ def last_id_label(item: Event | RatatoskrError, last_sse_id: SseId | None) -> st
 
 
 def wait_label(error: RatatoskrError, seconds: float) -> str:
-    """Return the label line of a wait of so many seconds after this error, before a reconnect."""
+    """Return the label line of the wait (seconds) after this error, before a reconnect."""
     return f"[reconnecting] seconds={seconds:.3f} {error_label(error)}"
 
 

@@ -49,7 +49,7 @@ class TurnStatus:
         self._back_at: float | None = None
 
     def wait(self, error: RatatoskrError, seconds: float) -> None:
-        """The connection was lost, and there will be another one after so many seconds."""
+        """The connection was lost, and there will be another one after this wait."""
         self._back_at = self._clock() + seconds
 
     def bytes_came(self) -> None:

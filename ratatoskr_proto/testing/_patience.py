@@ -18,7 +18,7 @@ class Hung(Exception):
 def run_patiently(run: Callable[[], Result], progress: Callable[[], int], seconds: float) -> Result:
     """Return what ``run`` returns. Raises what it raises.
 
-    Raises Hung if ``progress()`` stays the same for so many seconds, or a little longer. For that
+    Raises Hung if ``progress()`` stays the same for ``seconds``, or a little longer. For that
     it runs in a thread of its own: nothing can stop code that never returns, so the thread is
     abandoned then, and does not keep the process alive.
     """

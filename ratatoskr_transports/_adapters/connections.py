@@ -60,7 +60,7 @@ class BareSource:
         return await self.receive_within(None)
 
     async def receive_within(self, seconds: float | None) -> bytes:
-        """Return the next bytes of the body; raise TimeoutError when so many seconds have passed,
+        """Return the next bytes of the body; raise TimeoutError when the ``seconds`` have passed,
         SourceLost when the read timeout has.
         """
         ours = seconds is None or (self._read_timeout is not None and self._read_timeout < seconds)
@@ -139,7 +139,7 @@ class H11Body(AsyncBody):
         return await self.receive_within(None)
 
     async def receive_within(self, seconds: float | None) -> bytes:
-        """Return the next bytes of the body; raise TimeoutError when so many seconds have passed,
+        """Return the next bytes of the body; raise TimeoutError when the ``seconds`` have passed,
         SourceLost if the connection was lost.
         """
         end = None if seconds is None else time.monotonic() + seconds

@@ -234,7 +234,7 @@ class SseExchange(Generic[ItemT]):
             self._pieces = self._body.pieces(self._raw.popleft())
 
     def _take_apart(self, size: int) -> int:
-        """Hand at most so many of the received bytes to HTTP; return how many."""
+        """Hand at most ``size`` of the received bytes to HTTP; return how many."""
         data = self._received.popleft()
         if len(data) > size:
             self._received.appendleft(data[size:])

@@ -41,7 +41,7 @@ Changed: TypeAlias = Callable[[str, int | None], object]
 
 
 class _Over:
-    """The type of ``OVER``: the stream has ended well."""
+    """The type of ``OVER``: the stream has ended without an error."""
 
 
 OVER: Final = _Over()
@@ -202,7 +202,7 @@ class Cursor(ABC, Generic[D]):
         self.loss = None
 
     def end(self) -> None:
-        """End the stream well."""
+        """End the stream without an error."""
         self.loss = None
         self._over = True
 

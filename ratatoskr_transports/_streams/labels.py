@@ -42,7 +42,7 @@ def error_label(error: RatatoskrError) -> str:
 
 
 def reconnect_label(seconds: float, error: RatatoskrError) -> str:
-    """Return the line for another try in so many seconds, after this error."""
+    """Return the line for another try after this error, in this many seconds."""
     return f"[reconnecting] seconds={seconds:.3f} {error_label(error)}"
 
 

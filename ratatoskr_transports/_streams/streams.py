@@ -139,8 +139,8 @@ class TurnStream(_TurnView, AsyncStream[TurnCursor], Generic[TurnEvent]):
     ) -> None:
         """Read a turn from ``source``: any object with ``receive()`` and ``aclose()``, see
         ``Source``. The other arguments are those of ``TurnDecoder``, with ``dialect`` to say what
-        the frames mean, and ``event_timeout``, the
-        seconds without an event after which the stream is given up (None: never).
+        the frames mean, and ``event_timeout``, the seconds without an event after which the stream
+        is given up (None: never).
         """
         cursor = _turn_cursor(resume_from, event_types, loads, max_event_bytes, dialect)
         super().__init__(source, cursor, event_timeout)

@@ -82,7 +82,7 @@ class Encoder(ABC):
 
     @abstractmethod
     def error(self, message: str) -> list[Frame]:
-        """The frames in which the server gives the answer up."""
+        """The frames in which the server gives up the answer."""
 
     @staticmethod
     @abstractmethod
