@@ -182,5 +182,7 @@ HTTP2_ADAPTERS = [
     Adapter("httpx2-http2", _httpx, "asyncio", httpx2, http2=True),
     Adapter("httpx-sync-http2", _httpx, None, httpx, http2=True),
 ]
+# Before Python 3.13, ssl leaves a socket open that is reset between connecting and the handshake.
+reset_before_tls = pytest.mark.filterwarnings("ignore:unclosed <ssl.SSLSocket:ResourceWarning")
 every_adapter = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
 every_async_adapter = pytest.mark.parametrize("adapter", ASYNC_ADAPTERS, ids=str)

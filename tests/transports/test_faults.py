@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from support.adapters import ADAPTERS, collect, collect_async, every_adapter
+from support.adapters import ADAPTERS, collect, collect_async, every_adapter, reset_before_tls
 from support.fault import compared, failed, shown
 from support.fault_servers import (
     BROKEN_OFF,
@@ -51,6 +51,8 @@ def cases():
         for adapter in ADAPTERS:
             slow = adapter.library is httpx2 or (fault.waits and adapter.module is anyio_adapter)
             marks = [pytest.mark.slow] if slow else []
+            if adapter.is_sync and fault.name.endswith("as it is made, where TLS should be"):
+                marks.append(reset_before_tls)
             yield pytest.param(fault, adapter, id=f"{fault}-{adapter}", marks=marks)
 
 

@@ -3,7 +3,7 @@
 import contextlib
 
 import pytest
-from support.adapters import every_adapter
+from support.adapters import every_adapter, reset_before_tls
 from support.fault import shown
 from support.fault_servers import (
     ALL,
@@ -29,6 +29,7 @@ def close_in_handshake(peer):
     peer.receive_some()
 
 
+@reset_before_tls
 @every_adapter
 @pytest.mark.parametrize(
     ("scheme", "fault"),
