@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import signal
+import ssl
 import subprocess
 import sys
 import threading
@@ -48,6 +49,20 @@ def one_authority(tmp_path_factory):
     file = tmp_path_factory.mktemp("authority") / "one.pem"
     trustme.CA().cert_pem.write_to_path(file)
     return str(file)
+
+
+@pytest.fixture(scope="session")
+def authority():
+    """An authority that nothing trusts unless a test says so."""
+    return trustme.CA()
+
+
+@pytest.fixture(scope="session")
+def tls(authority):
+    """What a server on loopback speaks TLS with; its certificate is of that authority."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    return context
 
 
 @pytest.fixture(autouse=True)

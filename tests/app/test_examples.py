@@ -4,13 +4,11 @@ cost, in this process.
 
 import os
 import runpy
-import ssl
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import trustme
 from support.frames import chunk, frame
 from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
@@ -73,18 +71,6 @@ def sends(*pieces):
 
 GOOD = sends(CHUNKED, chunk(HELLO), chunk(REST), LAST_CHUNK)
 CUT = sends(CHUNKED, chunk(HELLO), chunk(REST)[:40])
-
-
-@pytest.fixture(scope="module")
-def authority():
-    return trustme.CA()
-
-
-@pytest.fixture
-def tls(authority):
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("127.0.0.1").configure_cert(context)
-    return context
 
 
 @pytest.mark.parametrize("example", TURNS)

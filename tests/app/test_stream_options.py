@@ -4,7 +4,6 @@ import io
 import ssl
 
 import pytest
-import trustme
 from support.frames import chunk, done, text
 from support.raw_server import CHUNKED, LAST_CHUNK, serving
 
@@ -214,18 +213,6 @@ def test_the_wrong_scheme_is_20(run):
 
 
 # TLS
-
-
-@pytest.fixture(scope="module")
-def authority():
-    return trustme.CA()
-
-
-@pytest.fixture(scope="module")
-def tls(authority):
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("127.0.0.1").configure_cert(context)
-    return context
 
 
 def test_a_certificate_of_nobody_we_know_is_20(run, tls):
