@@ -4,6 +4,7 @@ breaks.
 
 import itertools
 import math
+import os
 import subprocess
 import sys
 import threading
@@ -51,7 +52,8 @@ def failure_of(report, check):
 
 
 @pytest.mark.slow  # a whole run: that of the README's example is in every run of the tests
-def test_what_keeps_the_standard_passes():
+@pytest.mark.parametrize("pure", ["0", "1"])
+def test_what_keeps_the_standard_passes(pure):
     # In a process of its own, since a run with the coverage measured takes many times as long.
     code = """
 from kit.test_check import Reference
@@ -60,10 +62,11 @@ from ratatoskr_proto.testing import check_decoder
 print(check_decoder(EventStreamDecoder, prompt=True))
 print(check_decoder(Reference))
 """
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=TESTS
+    environment = {**os.environ, "RATATOSKR_PURE": pure}
+    said = subprocess.check_output(
+        [sys.executable, "-c", code], text=True, cwd=TESTS, env=environment
     )
-    assert run.stdout == "37 of 37 checks passed\n35 of 35 checks passed\n"
+    assert said == "37 of 37 checks passed\n35 of 35 checks passed\n"
 
 
 def test_a_report_of_what_passes_is_empty(quick, monkeypatch):
