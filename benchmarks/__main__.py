@@ -101,7 +101,7 @@ def _file(option: str, what: str) -> Callable[[Command], Command]:
 @_choice("chunking", tuple(CHUNKINGS), "How they are cut")
 @_choice("peer", tuple(PEERS), "What to measure against")
 @click.option("--rounds", type=click.IntRange(1), help="[default: 15; quick: 11]")
-@click.option("--quick", is_flag=True, help="Smaller streams, in less than a minute.")
+@click.option("--quick", is_flag=True, help="Smaller streams, in about a minute.")
 @click.option(
     "--scale", type=click.FloatRange(0, min_open=True), default=1.0, help="How much of each stream."
 )

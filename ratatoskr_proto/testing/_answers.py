@@ -281,7 +281,7 @@ _styles = st.sampled_from([_Style(*each) for each in _STYLES])
 
 def _sent(dialect: Dialect[Any]) -> st.SearchStrategy[_Sent]:
     if not isinstance(dialect, Dialect):
-        raise TypeError(f"dialect is a Dialect, not {type(dialect).__name__}")
+        raise TypeError(f"dialect must be a Dialect, not {type(dialect).__name__}")
     server = _SERVERS.get(dialect)
     if server is None:
         names = ", ".join(each.name for each in _SERVERS)

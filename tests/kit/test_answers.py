@@ -104,5 +104,5 @@ def test_a_dialect_is_one_of_the_bundled(strategy):
 
     with pytest.raises(ValueError, match=r"answers for turn, openai-chat, .*, but not for other"):
         strategy(Other())
-    with pytest.raises(TypeError, match="dialect is a Dialect, not str"):
+    with pytest.raises(TypeError, match="dialect must be a Dialect, not str"):
         strategy("openai-chat")
