@@ -744,12 +744,19 @@ static PyMethodDef decoder_methods[] = {
      METH_FASTCALL | METH_KEYWORDS,
      "receive_data($self, chunk)\n--\n\n"
      "Take the next bytes and return what they complete, in order: events, ``EventTooLarge``\n"
-     "and, if asked for, comments."},
+     "and, if asked for, comments.\n\n"
+     "No bytes make it raise, and nothing of the caller's buffer is kept. After an\n"
+     "``EventTooLarge`` the decoder reads on from the next block. Raises TypeError if ``chunk`` is\n"
+     "not bytes-like, RuntimeError for data that comes after ``receive_eof()``."},
     {"receive_eof", (PyCFunction)(void (*)(void))decoder_receive_eof,
      METH_FASTCALL | METH_KEYWORDS,
      "receive_eof($self, reason='end of stream')\n--\n\n"
      "Say that the stream has ended, for whatever ``reason`` (str); calling it again is\n"
-     "harmless. Raises TypeError if ``reason`` is not a str."},
+     "harmless. Raises TypeError if ``reason`` is not a str.\n\n"
+     "Returns what the end completes, which is nothing: an unfinished event is dropped, as the\n"
+     "standard says (\"Once the end of the file is reached, any pending data must be discarded\").\n"
+     "Only with ``flush_unfinished``, and for the reason ``\"end of stream\"``, the end counts as\n"
+     "the missing line ends. Look at ``pending`` before, to learn whether an event was unfinished."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -110,14 +110,14 @@ def test_it_is_the_same_class_to_its_users():
         assert [(each.name, each.kind, each.default) for each in ours.values()] == [
             (each.name, each.kind, each.default) for each in theirs.values()
         ]
-        assert inspect.getdoc(getattr(python, name)).startswith(inspect.getdoc(getattr(c, name)))
     for name in ("last_event_id", "retry_ms", "pending", "over"):
-        assert inspect.getdoc(getattr(c, name)) == inspect.getdoc(getattr(python, name))
         for cls in BOTH:
             with pytest.raises(AttributeError):
                 setattr(cls(), name, 1)
     public = [{name for name in dir(cls) if not name.startswith("_")} for cls in BOTH]
     assert public[0] == public[1]
+    for name in public[0]:
+        assert inspect.getdoc(getattr(c, name)) == inspect.getdoc(getattr(python, name))
     assert inspect.signature(c) == inspect.signature(python)
 
 
