@@ -233,7 +233,7 @@ class TurnDecoder(Generic[E]):
         that the answer is complete, or ``SseConnectionDropped``, whose reason also says if an
         unfinished event was lost. Before it stand the events of the last frame if it only lacked
         its line ends, in a dialect that reads such a frame. Raises TypeError if ``reason`` is not a
-        str.
+        str, and lets through the exceptions that ``receive_data`` does.
         """
         _arguments.text("reason", reason)
         if self._wire is None:

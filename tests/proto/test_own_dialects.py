@@ -160,6 +160,17 @@ def test_any_other_exception_is_a_bug_and_the_end(error, method):
     assert decoder.receive_eof() == []
 
 
+def test_any_other_exception_over_the_unfinished_last_frame_is_a_bug_and_the_end():
+    dialect = raising(ZeroDivisionError)
+    dialect.flush_unfinished = True
+    decoder = TurnDecoder(dialect=dialect)
+    assert decoder.receive_data(b"data: {}") == []
+    with pytest.raises(ZeroDivisionError):
+        decoder.receive_eof()
+    assert (decoder.state, decoder.pending) == (TurnState.FAILED, False)
+    assert decoder.receive_eof() == []
+
+
 def test_retry_after_an_exception_of_loads_does_not_count():
     def loads(data):
         raise ZeroDivisionError
