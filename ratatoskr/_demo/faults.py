@@ -95,7 +95,7 @@ class Faults:
         ``times=N``, ``id=WORD``, or several with commas between them, and spaces if you like, as in
         any header; a str is one of them.
 
-        Raises ValueError for an unknown fault or a number out of its range.
+        Raises ValueError for an unknown fault, a number out of its range, or ``times`` alone.
         """
         self.at = at
         self.times = 0
@@ -103,6 +103,8 @@ class Faults:
         for spec in [specs] if isinstance(specs, str) else specs:
             for each in spec.split(","):
                 self._add(each.strip(" \t"))
+        if self.times and not self._numbers:
+            raise ValueError(f"times={self.times} needs a fault, as in stall,times={self.times}")
 
     def _add(self, spec: str) -> None:
         name, equals, value = spec.partition("=")

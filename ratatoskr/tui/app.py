@@ -227,8 +227,7 @@ class RatatoskrApp(App[None], inherit_bindings=False):
             came = self._reader.answer or not isinstance(ending, SseConnectFailed | None)
             if self._can_ask_again and came:
                 self._panes.write(Kind.ERROR, _CUT)
-            if isinstance(ending, RatatoskrError) and (other := self._reader.other_dialect()):
-                hint = f"[dialect] this looks like {other}; start with --dialect {other}"
+            if hint := self._reader.hint(ending):
                 self._panes.write(Kind.EVENT, hint)
             self._enter(AppState.IDLE)
 

@@ -12,6 +12,7 @@ from ratatoskr_proto import (
     Event,
     RatatoskrError,
     Reasoning,
+    SseConnectFailed,
     SseConnectionDropped,
     Text,
 )
@@ -57,9 +58,12 @@ class TurnReader:
         """The text of the last answer, as far as the transcript keeps it."""
         return "".join(self._answer)
 
-    def other_dialect(self) -> str | None:
-        """See ``DialectGuess``, for the last turn."""
-        return self._guess.other_dialect()
+    def hint(self, ending: Event | RatatoskrError | None) -> str:
+        """Return which option to start with after this end of the last turn, or ``""``."""
+        if isinstance(ending, SseConnectFailed) and ending.reason.word == "content-type":
+            return "[content-type] start with --any-type to read it anyway"
+        other = self._guess.other_dialect() if isinstance(ending, RatatoskrError) else None
+        return f"[dialect] this looks like {other}; start with --dialect {other}" if other else ""
 
     def follow(self, turn: StreamedTurn, *, new_answer: bool) -> None:
         """From now on show only this turn, and no other that is still being read."""

@@ -279,6 +279,8 @@ def test_each_name_has_a_line_of_help():
         ("drop-every=" + "9" * 5000, "from 1 to 1000000000"),
         ("stall,at=0", "at=N takes a number from 1 to 1000000000"),
         ("stall,times=x", "times=N takes a number from 1 to 1000000000"),
+        ("times=2", "times=2 needs a fault, as in stall,times=2"),
+        ("at=3,times=2,id=a", "times=2 needs a fault"),
     ],
     ids=lambda text: text[:30],
 )
@@ -288,7 +290,9 @@ def test_an_unknown_fault_is_an_error_that_lists_the_others(spec, message):
     assert message in str(refusal.value)
 
 
-@pytest.mark.parametrize("header", ["nope", "", "bad-json=7", "bad-json,at=x", "no-end-mark"])
+@pytest.mark.parametrize(
+    "header", ["nope", "", "bad-json=7", "bad-json,at=x", "no-end-mark", "times=2"]
+)
 def test_a_header_that_asks_for_no_fault_of_turns_is_400(url, header):
     status, error = error_of(ask(url, "POST", X_Fault=header))
     assert status == 400

@@ -133,6 +133,11 @@ def test_an_unknown_fault_is_one_line_that_lists_the_others(refused):
     )
 
 
+def test_a_number_of_requests_alone_is_refused(refused):
+    line = refused("--fault", "times=2")
+    assert line == "ratatoskr: times=2 needs a fault, as in stall,times=2"
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -170,6 +170,18 @@ def test_a_turn_without_a_terminal_event_was_dropped():
     drive(answering(FakeTurn(text("Hi"))), scenario)
 
 
+def test_a_body_of_another_media_type_is_read_if_asked_to():
+    async def scenario(pilot):
+        await send(pilot, "one")
+        await idle_again(pilot)
+        assert shown(pilot.app) == (
+            "> one\n[connect_failed] status=200 reason='content-type' body=''\n"
+            "[content-type] start with --any-type to read it anyway\n"
+        )
+
+    drive(answering(FakeTurn(opening=SseConnectFailed(200, "", "content-type"))), scenario)
+
+
 class SomebodysError(RatatoskrError):
     """One that has no label."""
 
