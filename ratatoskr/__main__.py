@@ -1,4 +1,7 @@
-"""The entry point of the command, which says what to install when something is missing."""
+"""The entry point of the command.
+
+It says what to install when something is missing, and ends on Ctrl-C while it is being imported.
+"""
 
 import sys
 
@@ -11,6 +14,9 @@ def main() -> int:
         from . import cli
 
         return cli.main()
+    except KeyboardInterrupt:  # while the modules were being imported
+        print("ratatoskr: interrupted", file=sys.stderr)
+        return 130
     except ModuleNotFoundError as error:
         if error.name not in _OF_THE_EXTRA:
             raise

@@ -1,5 +1,6 @@
-"""The command itself: its name, its help, and what it says when its extra is not installed."""
+"""The command itself: its name, its help, and what it says when it cannot be imported."""
 
+import sys
 from importlib import metadata
 
 import pytest
@@ -82,3 +83,21 @@ def test_a_module_of_our_own_that_is_missing_is_no_missing_extra(run_process, wi
     run = run_process("decode", command=without_module("ratatoskr.cli.decode"))
     assert run.said[-1].startswith("ModuleNotFoundError: ")
     assert run.code == 1
+
+
+def test_ctrl_c_while_it_starts_is_one_line_and_exit_code_130(run_process):
+    script = """
+import sys
+
+class Interrupted:
+    def find_spec(name, path=None, target=None):
+        if name == "click":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupted)
+from ratatoskr.__main__ import main
+sys.exit(main())
+"""
+    run = run_process("demo", command=[sys.executable, "-W", "error", "-c", script])
+    assert run.said == ["ratatoskr: interrupted"]
+    assert (run.code, run.stdout) == (130, b"")
