@@ -80,9 +80,8 @@ def stream_turn(
     the client's ``base_url``. ``json`` (any JSON value) or ``content`` (str or bytes) is the body
     of the request; ``headers`` are sent in addition to our own and the client's, and a plain
     function that returns them is called for each connection. With ``any_media_type`` a 200 of any
-    type is read. The ``options`` are those of ``TurnStream``; where the event timeout is used up in
-    a read, it ends the stream when that read does. The head of the response must come within it
-    too.
+    type is read. The ``options`` are those of ``TurnStream``; the head of the response must come
+    within the event timeout too.
 
     With ``reconnect`` (ReconnectPolicy) a turn that is lost is resumed after its last event, with a
     GET to ``resume_url`` (str, by default ``url``). ``on_wait(error, seconds)``, a plain function,
@@ -206,7 +205,10 @@ def stream_turn_sync(
     dialect: Dialect[DialectEvent] = TURN,  # type: ignore[assignment]
     **options: Unpack[TurnOptions[OwnEvent]],
 ) -> SyncTurnStream[DialectEvent | OwnEvent]:
-    """As ``stream_turn``, with a ``Client``, for ``with`` and ``for``."""
+    """As ``stream_turn``, with a ``Client``, for ``with`` and ``for``.
+
+    Where the event timeout is used up in a read, it ends the stream when that read does.
+    """
     check_client(client, "stream_turn_sync")
     call = Call(
         "stream_turn_sync",

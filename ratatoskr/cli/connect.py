@@ -51,7 +51,7 @@ def stream_options(command: F) -> F:
                 proxy=proxy,
                 ssl_context=_ssl_context(cacert, insecure, cert, key),
                 connect_timeout=connect_timeout,
-                read_timeout=_read_timeout(transport, read_timeout, event_timeout),
+                read_timeout=read_timeout,
             )
         except ValueError as error:
             raise CommandError(str(error)) from None
@@ -165,13 +165,6 @@ def check_url(url: str, which: str = "the URL") -> None:
     """Raises CommandError for a URL without a scheme, which a client could have a base for."""
     if not url.lower().startswith(("http://", "https://")):
         raise CommandError(f"{which} must start with http:// or https://")
-
-
-def _read_timeout(transport: str, read_timeout: float, event_timeout: float | None) -> float:
-    """The seconds for one read. Over httpx an event timeout is noticed when a read ends."""
-    if transport != HTTPX or event_timeout is None:
-        return read_timeout
-    return min(read_timeout, event_timeout)
 
 
 def _ssl_context(

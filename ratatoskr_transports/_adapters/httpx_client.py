@@ -305,6 +305,11 @@ class _ResponseBody(_OfResponse, AsyncBody):
     def receive(self) -> Awaitable[bytes]:
         return to_the_end(anext(self._chunks, b""))  # no chunk is empty
 
+    async def receive_within(self, seconds: float) -> bytes:
+        # One read may take for ever: the library reads on while no part of the body comes.
+        with anyio.fail_after(seconds):
+            return await self.receive()
+
     async def drain(self) -> None:
         left = _DRAIN_BYTES
         with anyio.move_on_after(_DRAIN_SECONDS), contextlib.suppress(Exception):

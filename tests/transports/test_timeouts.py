@@ -5,7 +5,7 @@ import contextlib
 import pytest
 import trio
 import trio.testing
-from support.adapters import every_adapter
+from support.adapters import ADAPTERS, every_adapter
 from support.frames import chunk, done, text
 from support.modes import events_over, every_mode, next_error, play, turn_over
 from support.raw_server import CHUNKED, LAST_CHUNK, serving
@@ -177,6 +177,21 @@ def test_event_timeout_fires_in_silence_at_the_latest_with_the_read_timeout(adap
 
     with serving(falling_silent) as server:
         play(adapter, scenario, server, read_timeout=2 * SHORT)
+
+
+def dripping(peer):
+    """Send a chunk extension byte by byte, which is never a silence, nor anything of the body."""
+    peer.read_request()
+    peer.send(CHUNKED + chunk(FIRST) + b"5;")
+    while not peer.server.signal.wait(PACE):
+        peer.send(b"x")
+
+
+@pytest.mark.parametrize("adapter", [each for each in ADAPTERS if not each.is_sync], ids=str)
+def test_event_timeout_fires_in_the_middle_of_a_read_that_never_ends(adapter):
+    with serving(dripping) as server:
+        outcome = adapter.run_turn(server.url, event_timeout=SHORT)
+    assert outcome.error == EVENT_TIMEOUT
 
 
 @every_adapter
