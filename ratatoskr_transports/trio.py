@@ -79,8 +79,8 @@ async def _connect(
             return _Connection(stream)
         # Most HTTP peers end the connection without ``close_notify``, and waiting for one when we
         # end it could last for ever.
-        encrypted = trio.SSLStream(stream, tls, server_hostname=host, https_compatible=True)
         try:
+            encrypted = trio.SSLStream(stream, tls, server_hostname=host, https_compatible=True)
             await encrypted.do_handshake()
         except BaseException:
             await trio.aclose_forcefully(stream)

@@ -2,9 +2,13 @@
 through unchanged.
 """
 
+import ssl
+
 import anyio
 import pytest
+from support.adapters import every_adapter
 from support.fault_servers import ALL, GOOD_CHUNKED
+from support.raw_server import serving
 
 from ratatoskr_proto import SseConnectionDropped
 from ratatoskr_transports._adapters.h11 import H11Transport
@@ -89,3 +93,13 @@ def test_request_that_cannot_be_sent_may_have_been_answered_all_the_same():
 def test_ssl_context_that_is_none_is_a_type_error(context):
     with pytest.raises(TypeError, match="ssl_context must be an SSLContext or None, not"):
         H11Transport(connect_with_bug, anyio).stream_turn(URL, ssl_context=context)
+
+
+@every_adapter
+def test_context_of_a_server_is_a_fault_of_tls_and_the_connection_is_closed(adapter):
+    """Python warns of a connection that is not closed, and a warning is an error here."""
+    for_servers = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with serving(lambda peer: peer.wait_for_close()) as server:
+        url = server.url.replace("http", "https")
+        outcome = adapter.run_turn(url, verify=for_servers)
+    assert outcome.error.reason.word == "tls"
