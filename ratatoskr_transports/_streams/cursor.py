@@ -132,6 +132,7 @@ class Cursor(ABC, Generic[D]):
                 self.raise_if_broken()
             if self._hand_out(item):
                 return item
+            self.raise_if_broken()  # the caller's code may have closed the stream
         if self._ended and not self._over:
             if self.resumable:
                 self.loss = SseConnectionDropped(self._resume_point(), "end of stream")

@@ -145,7 +145,7 @@ class _Stream(Generic[SourceT, OpeningT, CursorT]):
     def _close_failed(self, error: Exception) -> None:
         """Take an exception of closing: a connection that is lost already is closed well enough."""
         if reason_of(error, opening=False) is None:
-            raise error
+            raise_foreign(error)
 
 
 class AsyncStream(_Stream[Source, AsyncOpening, CursorT]):

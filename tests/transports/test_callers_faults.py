@@ -195,3 +195,16 @@ def test_bug_in_closing_comes_through_and_the_stream_is_closed(mode):
         assert await next_error(turn) == CLOSED
 
     mode.run(main)
+
+
+@every_mode
+@pytest.mark.parametrize("error", [StopIteration(), StopAsyncIteration()], ids=repr)
+def test_bug_in_closing_never_looks_like_the_end_of_the_stream(mode, error):
+    async def main():
+        turn, source = turn_over(mode, FIRST)
+        fail_to_close(mode, source, error)
+        await anext(turn)
+        assert type(await next_error(turn)) is RuntimeError
+        assert await next_error(turn) == SseConnectionDropped(SseId(7, 1), "end of stream")
+
+    mode.run(main)

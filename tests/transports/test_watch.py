@@ -99,6 +99,17 @@ def test_exception_of_the_watcher_closes_the_stream_and_comes_through(mode, bug,
     mode.run(main)
 
 
+def test_watcher_that_closes_the_stream_is_handed_out_no_more():
+    source = SyncScriptedSource([b"data: a\n\nid: 1\n\ndata: b\n\n"])
+    stream = SyncEventStream(source)
+    stream.watch(lambda *change: stream.close())
+    assert shown(next(stream)) == ("a", "")
+    for _ in range(2):
+        with pytest.raises(SseConnectionDropped, match="closed"):
+            next(stream)
+    assert source.closed
+
+
 async def changed_async(last_event_id, retry_ms):
     raise AssertionError
 
