@@ -90,5 +90,5 @@ def test_an_option_that_there_is_not_is_one_line(run_main, command):
 
 def test_the_app_says_that_it_needs_a_terminal(run_main):
     run = run_main("tui")
-    assert run.said == ["ratatoskr: the app needs a terminal; `ratatoskr turn` does without"]
+    assert run.said[0].startswith("ratatoskr: the app needs a terminal ")
     assert run.code == 2

@@ -62,17 +62,21 @@ def test_ctrl_c_before_there_is_an_answer_ends_it_with_a_line(start):
         assert process.stderr.read() == b"ratatoskr: interrupted\n"
 
 
-def test_the_app_gives_the_terminal_back(start):
+def test_the_app_reads_on_after_bytes_that_are_not_utf_8_and_gives_the_terminal_back(start):
     controller, terminal = os.openpty()
     termios.tcsetwinsize(terminal, (24, 80))
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), terminal)
     process = start("tui", "http://127.0.0.1:9/", env={"TERM": "xterm"}, **streams)
     os.close(terminal)
     screen = b""
-    with open(controller, "rb", buffering=0) as output:
+    with open(controller, "r+b", buffering=0) as output:
         while b"Enter" not in screen:  # of the footer: the app is there
             screen += output.read(65536)
         assert b"\x1b[?1049h" in screen
+        assert b"Z" not in screen
+        output.write(b"\xff" + bytes(5000) + b"Z")  # more than one read takes
+        while b"Z" not in screen:
+            screen += output.read(65536)
         process.send_signal(signal.SIGTERM)
         with contextlib.suppress(OSError):  # on Linux, the end of a terminal
             while more := output.read(65536):

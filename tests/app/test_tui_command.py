@@ -1,5 +1,7 @@
 """The options of ``ratatoskr tui``."""
 
+import sys
+
 import pytest
 
 import ratatoskr.cli.commands.tui
@@ -14,6 +16,7 @@ def given(monkeypatch):
 
     class App:
         return_code = 0
+        driver_class = object
 
         def __init__(self, url, **options):
             given.append((url, options))
@@ -60,7 +63,13 @@ def test_options_that_cannot_be_used(given, run_main, options, line):
     assert line in run.said[-1]
 
 
-def test_without_a_terminal_it_names_turn(run_main):
+@pytest.mark.parametrize("redirected", ["stdin", "stdout", "stderr"])
+def test_without_a_terminal_it_names_turn(monkeypatch, given, run_main, redirected):
+    monkeypatch.setattr(
+        ratatoskr.cli.commands.tui,
+        "is_terminal",
+        lambda stream: stream is not getattr(sys, redirected),
+    )
     run = run_main("tui")
-    assert run.code == 2
-    assert run.said == ["ratatoskr: the app needs a terminal; `ratatoskr turn` does without"]
+    need = "the app needs a terminal as stdin, stdout and stderr; `ratatoskr turn` does without"
+    assert (run.code, run.said, given) == (2, [f"ratatoskr: {need}"], [])

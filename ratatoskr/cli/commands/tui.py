@@ -65,13 +65,17 @@ def tui(
     keys = read_keys(data)
     if url is not None:
         check_url(url)
-    if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
-        raise CommandError("the app needs a terminal; `ratatoskr turn` does without")
+    # Textual draws on stderr.
+    if not all(map(is_terminal, (sys.stdin, sys.stdout, sys.stderr))):
+        raise CommandError(
+            "the app needs a terminal as stdin, stdout and stderr; `ratatoskr turn` does without"
+        )
     if os.environ.get("TERM") == "dumb":
         raise CommandError("the app needs a terminal that can do more than TERM=dumb says")
     if connector.transport == TRIO:
         raise CommandError("the app runs on asyncio; use --transport httpx or anyio")
     from ...tui import EventsApp, RatatoskrApp
+    from ...tui.terminal_input import with_any_input
 
     reconnect = stream_options.pop("reconnect")
     app: App[None]
@@ -95,5 +99,6 @@ def tui(
             keys=keys,
             history=history,
         )
+    app.driver_class = with_any_input(app.driver_class)
     app.run()
     return app.return_code or 0
